@@ -35,7 +35,6 @@ from planner.request.errors import InvalidRequest
 from planner.request.models import Effort, Request
 from planner.result import (
     SCHEMA_VERSION,
-    Assumption,
     Gap,
     InputProvenance,
     Plan,
@@ -50,7 +49,7 @@ from planner.result.strategies import CommitmentReport
 from planner.result.uncertainty import Uncertainty
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
-from planner.supply.candidates import build_market
+from planner.supply.candidates import Market, build_market
 from planner.supply.carbon import carbon_figures, exclude_unknown_carbon
 from planner.supply.limits import COMMITMENT_TARGETS, LimitRules
 from planner.supply.payments import build_terms
@@ -62,7 +61,6 @@ from pricing import exchange_rates as exchange
 from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used, select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
-from pricing.offering import Offering
 from pricing.units import HOURS_PER_MONTH
 
 DOCUMENT_INPUT = InputProvenance("", "document", "")
@@ -128,7 +126,8 @@ def _solve_case(
     if unserved:
         solved = [impossible_strategy(name, unserved) for name in request.strategies]
     else:
-        rebuild, owned = (partial(_rebuild_context, catalog, nodes, throughputs, sold) for sold in (None, ()))
+        rebuild = partial(_rebuild_context, catalog, nodes, throughputs)
+        owned = partial(_build_owned_market, catalog, nodes)
         reasons = partial(explain_infeasibility, basis=ReplanningBasis(request, context, rebuild, owned))
         solved = solve_strategies(request, context, catalog, reasons if explain else None)
     advice = _recommend_strategy(request, context, solved, catalog)
@@ -221,6 +220,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
     prices = list_prices(solved, compared, catalog, plan_start(request))
     gaps = collect_gaps(request, context, catalog, solved, chosen)
     assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(context)), request, catalog))
+    ledger = build_audit_trail(solved, context, prices, assumptions, case.terms_of)
     return Plan(
         schema_version=SCHEMA_VERSION,
         plan_id=_plan_identity(basis.named_request, catalog),
@@ -248,11 +248,11 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         exchange_rates=exchange.applied_rates(_rates_used(request, catalog)),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
         margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
-        flips=find_switching_values(case),
+        flips=find_switching_values(case, ledger, assumptions, prices),
         risk=assess_risk(request.risk, case),
         commitments=_report_commitments(case, catalog, request),
         views=build_financial_views(request.finance, advice, solved, context),
-        ledger=build_audit_trail(solved, context, prices, assumptions, case.terms_of),
+        ledger=ledger,
         considered=list_alternatives(request, context, catalog, solved, advice, nodes, owned.node_gaps),
         block_of_hour=needed.block_of_hour,
     )
@@ -308,21 +308,17 @@ def _build_context(
     assumed: figures.Assumptions,
     nodes: Sequence[onprem.OwnedNode],
     throughputs: Throughputs,
-    offerings: Sequence[Offering] | None = None,
 ) -> tuple[PlanningContext, tuple[Gap, ...]]:
     """All that the strategies share, and a gap for existing capacity that cannot be used or counted.
 
-    `throughputs` replaces predicted rates by an end of their interval, for replanning; `offerings`: what can be rented
-    (None: all).
+    `throughputs` replaces predicted rates by an end of their interval, for replanning.
     """
     terms = _plan_terms(request, assumed)
     needed = _compute_demands(request, catalog, terms)
     existing, existing_gaps = holdings.list_existing_resources(request, catalog, assumed, terms, needed.month_names)
-    market = build_market(request, needed, catalog, nodes, assumed, existing, offerings)
-    market = with_throughputs(market, needed, throughputs)
     rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request), carbon_figures(request, catalog))
-    if rules.limits_carbon:
-        market = exclude_unknown_carbon(market, rules.carbon, assumed)
+    market = build_market(request, needed, catalog, nodes, assumed, existing)
+    market = with_throughputs(_without_unknown_carbon(market, rules, assumed), needed, throughputs)
     choice = build_choice_set(market, needed, assumed, terms, rules)
     return PlanningContext(needed, market, choice, assumed, terms, rules, request.effort), existing_gaps
 
@@ -331,11 +327,24 @@ def _rebuild_context(
     catalog: Catalog,
     nodes: Sequence[onprem.OwnedNode],
     throughputs: Throughputs,
-    offerings: Sequence[Offering] | None,
     request: Request,
     assumed: figures.Assumptions,
 ) -> PlanningContext:
-    return _build_context(request, catalog, assumed, nodes, throughputs, offerings)[0]
+    return _build_context(request, catalog, assumed, nodes, throughputs)[0]
+
+
+def _build_owned_market(
+    catalog: Catalog, nodes: Sequence[onprem.OwnedNode], request: Request, assumed: figures.Assumptions
+) -> Market:
+    """The candidates on systems that can be bought and owned, with nothing to rent."""
+    needed = _compute_demands(request, catalog, _plan_terms(request, assumed))
+    market = build_market(request, needed, catalog, nodes, assumed, offerings=())
+    rules = LimitRules(request.limits, carbon=carbon_figures(request, catalog))
+    return _without_unknown_carbon(market, rules, assumed)
+
+
+def _without_unknown_carbon(market: Market, rules: LimitRules, assumed: figures.Assumptions) -> Market:
+    return exclude_unknown_carbon(market, rules.carbon, assumed) if rules.limits_carbon else market
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
@@ -373,7 +382,7 @@ def _in_request_order(strategy: Strategy, request: Request) -> Strategy:
     return replace(strategy, workloads=tuple(sorted(strategy.workloads, key=lambda row: order[row.workload])))
 
 
-def _default_assumptions(request: Request, catalog: Catalog) -> dict[str, Assumption]:
+def _default_assumptions(request: Request, catalog: Catalog) -> figures.Assumptions:
     """The default assumptions in the plan's currency."""
     if request.currency == figures.DEFAULTS_CURRENCY:
         return figures.load_defaults()

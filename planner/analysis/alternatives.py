@@ -364,7 +364,10 @@ def _list_system_rows(
 
 def _count_reasons(reasons: Iterable[Message]) -> Refusals:
     """The reasons with their number of workloads, the most frequent first; rare ones are added up."""
-    counted = sorted(Counter(reasons).items(), key=lambda item: (-item[1], str(item[0])))
+    each = tuple(reasons)
+    if len(each) == 1:  # hundreds of offerings, in a request of one workload
+        return (RefusalCount(each[0], 1),)
+    counted = sorted(Counter(each).items(), key=lambda item: (-item[1], str(item[0])))
     listed = [RefusalCount(reason, count) for reason, count in counted[:REASONS_MAX]]
     if rest := counted[REASONS_MAX:]:
         listed.append(RefusalCount(message("other_reasons", reasons=len(rest)), sum(count for _, count in rest)))

@@ -24,9 +24,12 @@ from planner.supply.data_costs import owned_data_costs
 
 SURCHARGES = frozenset({"cloud_support", "tax"})
 """Added to a billed payment; marked by `is_billed`, without lines of their own."""
+DATA_UNIT = "share of a month's data"
 UNIT_WORDS = {"node": "nodes", "node_day": "node-days", "money": "money an hour"}
 OfferNames = Mapping[tuple[str, str, str, str], str]
 """Names of prices by the key of their row."""
+UnitPayments = Mapping[AuditLine, Sequence[int]]
+"""The months of payments with the same formula, by a line that has no choice and no months yet."""
 
 
 def build_audit_trail(
@@ -67,6 +70,7 @@ class _AuditTrailBuilder:
     figures: frozenset[str]
     choices: list[AuditDecision] = field(default_factory=list)
     lines: list[AuditLine] = field(default_factory=list)
+    units: dict[tuple[tuple[str, ...], int], UnitPayments] = field(default_factory=dict)
 
     def write(self, solved: SolvedStrategy) -> None:
         name, decisions = solved.strategy.name, solved.decisions
@@ -79,12 +83,7 @@ class _AuditTrailBuilder:
         self._record_overheads(name, decisions.overheads)
 
     def _record_purchase(self, strategy: str, order: ResourceOrder, parts: tuple[tuple[str, float], ...]) -> None:
-        resource, existing = order.resource, order.resource.held
-        one = self._trace_resource(resource)
-        if existing is not None:
-            one = replace(one, held=replace(existing, count=1, fee_per_month=existing.fee_per_month / existing.count))
-        terms, assumptions = self.setting.terms, self.setting.assumptions
-        rows = payments.resource_payments(one, order.month, 1.0, assumptions, terms)
+        resource, terms, assumptions = order.resource, self.setting.terms, self.setting.assumptions
         covered = payments.covered_months(resource, order.month, assumptions, terms)
         as_paid = payments.RUNNING_CATEGORIES if resource.node is not None else frozenset()
         quantity = [0.0] * terms.months
@@ -92,13 +91,25 @@ class _AuditTrailBuilder:
         ordered = payments.order_month(resource, order.month, assumptions, terms)
         quantity[max(ordered, 1) - 1] = order.quantity
         choice = AuditDecision(strategy, resource.title, "", UNIT_WORDS[resource.unit], tuple(quantity), parts)
-        for line, months in _group_payments(rows).items():
+        for line, months in self._price_unit(resource, order.month).items():
             spread = bool(covered) and line.category not in as_paid
             start, end = (covered[0], covered[-1]) if spread else (0, 0)
             for first, last in _split_consecutive_months(months):
                 own = replace(line, choice=len(self.choices), first=first, last=last, borne_from=start, borne_to=end)
                 self.lines.append(own)
         self.choices.append(choice)
+
+    def _price_unit(self, resource: Resource, month: int) -> UnitPayments:
+        """The payments for one unit ordered in a month: strategies often order the same."""
+        key = resource.key, month
+        if key not in self.units:
+            one, existing = self._trace_resource(resource), resource.held
+            if existing is not None:
+                fee = existing.fee_per_month / existing.count
+                one = replace(one, held=replace(existing, count=1, fee_per_month=fee))
+            rows = payments.resource_payments(one, month, 1.0, self.setting.assumptions, self.setting.terms)
+            self.units[key] = _group_payments(rows)
+        return self.units[key]
 
     def _record_uses(self, strategy: str, shares: Iterable[CandidateUse]) -> None:
         """Hours by the hour or on owned nodes, and the workload's part of its data, by workload and resource."""
@@ -120,7 +131,7 @@ class _AuditTrailBuilder:
                 around = owned_data_costs(workload, assumptions, around.transfer)
             used = payments.resource_use_payments(resource, 1, 1.0, assumptions, terms)
             data_rows = payments.monthly_data_payments(around, resource, 1, 1.0, terms)
-            for unit, quantity, rows in (("node-hours", hours, used), ("share of a month's data", data, data_rows)):
+            for unit, quantity, rows in (("node-hours", hours, used), (DATA_UNIT, data, data_rows)):
                 choice = AuditDecision(strategy, resource.title, workload.name, unit, tuple(quantity[key]))
                 self._record_monthly_lines(choice, rows)
 
@@ -170,11 +181,8 @@ class _AuditTrailBuilder:
         )
 
 
-def _group_payments(rows: Iterable[Payment]) -> dict[AuditLine, list[int]]:
-    """The months of payments with the same formula, by a line that has no choice and no months yet.
-
-    Surcharges mark all others as billed, unless there are no others.
-    """
+def _group_payments(rows: Iterable[Payment]) -> UnitPayments:
+    """Payments by formula. Surcharges mark all others as billed, unless there are no others."""
     rows = tuple(rows)
     plain = [row for row in rows if row.category not in SURCHARGES]
     is_billed = bool(plain) and len(plain) < len(rows)

@@ -31,6 +31,7 @@ from planner.result.message import Message, message
 from planner.supply.candidates import Market, build_market
 from planner.supply.limits import LimitRules
 from planner.supply.onprem import OwnedNode
+from planner.supply.payments import covered_months
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
@@ -43,12 +44,13 @@ Rebuild = Callable[[Request, Assumptions], PlanningContext]
 
 @dataclass(frozen=True, slots=True)
 class ReplanningBasis:
-    """An impossible question, and the ways to prepare it again with a limit lifted: whole, and with nothing to rent."""
+    """An impossible question, and the ways to prepare it again with a limit lifted: whole, or only what can be
+    bought and owned."""
 
     request: Request
     setting: PlanningContext
     rebuild: Rebuild
-    rebuild_owned: Rebuild
+    list_owned: Callable[[Request, Assumptions], Market]
 
 
 def explain_unserved_workloads(
@@ -141,7 +143,9 @@ def _can_be_owned_at_once(need: WorkloadDemand, basis: ReplanningBasis, relaxati
     """Whether an owned system can do the work of a workload without some limits, were it there today."""
     at_once = replace(relaxation, on_assumptions=NO_WAIT)
     relaxed, _, assumed = at_once.apply(basis.request, need.workload, basis.setting.assumptions)
-    return any(ownable_workloads(basis.rebuild_owned(relaxed, assumed)))
+    market = basis.list_owned(relaxed, assumed)
+    owned = {candidate.resource for candidate in market.candidates}
+    return any(covered_months(market.resources[number], 1, assumed, basis.setting.terms) for number in owned)
 
 
 def _without_limits(setting: PlanningContext) -> PlanningContext:

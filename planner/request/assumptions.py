@@ -8,7 +8,9 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from datetime import date
+from functools import cache
 from importlib import resources
+from types import MappingProxyType
 
 from planner.request.errors import InputProblem, unknown_name
 from planner.result import Assumption
@@ -19,10 +21,11 @@ DEFAULTS_CURRENCY = "USD"
 """What the defaults that are amounts are stated in."""
 
 
-def load_defaults() -> dict[str, Assumption]:
+@cache
+def load_defaults() -> Assumptions:
     """Every assumption by name, in the order of assumptions.csv."""
     text = resources.files("planner.request").joinpath("assumptions.csv").read_text(encoding="utf-8")
-    return {row["name"]: _parse_assumption(row) for row in csv.DictReader(text.splitlines())}
+    return MappingProxyType({row["name"]: _parse_assumption(row) for row in csv.DictReader(text.splitlines())})
 
 
 def convert_assumptions(base: Assumptions, rate: ExchangeRate) -> dict[str, Assumption]:
@@ -70,9 +73,7 @@ def validate_assumptions(
 
     `more` are names that take any value above 0: prices and powers of owned systems. Amounts are in `currency`.
     """
-    base = {
-        name: dataclasses.replace(a, unit=unit_in_currency(a.unit, currency)) for name, a in load_defaults().items()
-    }
+    base = load_defaults()
     problems = []
     for name, value in values.items():
         path = f"assumptions.{name}"
@@ -81,20 +82,23 @@ def validate_assumptions(
                 problems.append(InputProblem(path, path, "not a positive value", f"{value:g}", "more than 0"))
         elif name not in base:
             problems.append(unknown_name(path, name, [*base, *more], kind="assumption"))
-        elif fault := find_value_problem(base[name], value):
+        elif fault := find_value_problem(base[name], value, currency):
             problems.append(InputProblem(path, path, fault[0], f"{value:g}", fault[1]))
     return problems
 
 
-def find_value_problem(assumption: Assumption, value: float) -> tuple[str, str] | None:
-    """What is wrong with a value, and what would be right; None where nothing is."""
+def find_value_problem(
+    assumption: Assumption, value: float, currency: str = DEFAULTS_CURRENCY
+) -> tuple[str, str] | None:
+    """What is wrong with a value, and what would be right (amounts in `currency`); None where nothing is."""
+    unit = unit_in_currency(assumption.unit, currency)
     may_be_negative = assumption.low is not None and assumption.low < 0
     if value < 0 and not may_be_negative:
-        return "negative value", f"0 or more {assumption.unit}"
+        return "negative value", f"0 or more {unit}"
     if assumption.unit.startswith("fraction") and value >= 1:
         return "not a fraction", "0 to below 1 (8 % is 0.08)"
     if value == 0 and assumption.name in MUST_BE_POSITIVE:
-        return "zero value", f"more than 0 {assumption.unit}"
+        return "zero value", f"more than 0 {unit}"
     if assumption.name in ("pue", "cloud_pue") and value < 1:
         return "a PUE below 1 is impossible", "1 or more"
     if assumption.unit == "months" and value != round(value):

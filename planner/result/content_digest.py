@@ -9,9 +9,9 @@ are in the order of their own text: the order of workloads in the input changes 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
+from json import JSONEncoder
 from typing import Any
 
 from planner.result import Assumption, Plan, PriceUsed, Recommendation, RequestedWorkload, Strategy, WorkloadCost
@@ -38,6 +38,7 @@ sentences, how the search went (bound, gap, size), and analyses, which follow fr
 DIGITS = 12
 """Hexadecimal digits shown, as many as of the plan's id."""
 DECIMALS, NUMBER_FORMAT = 6, "%.9g"
+_write_json = JSONEncoder().encode
 
 
 def digest_content(plan: Plan) -> str:
@@ -48,33 +49,31 @@ def digest_content(plan: Plan) -> str:
 def canonical_text(plan: Plan) -> str:
     """The text that the digest is made of.
 
-    >>> _canonical_value(0.1 + 0.2), _canonical_value(3), _canonical_value(("b", 2.5))
-    ('0.3', '3', ['b', '2.5'])
+    >>> write_canonical(0.1 + 0.2), write_canonical(3), write_canonical(("b", 2.5))
+    ('"0.3"', '"3"', '["b","2.5"]')
     """
-    return _write(_canonical_value(plan))
+    return write_canonical(plan)
 
 
-def _canonical_value(value: Any) -> Any:
-    """The JSON value of a value of a plan: objects, lists, texts and booleans."""
+def write_canonical(value: Any) -> str:
+    """The JSON text of a value of a plan: objects, lists, texts and booleans. Every record is written once."""
     if value is None or isinstance(value, str | bool):
-        return value
+        return _write_json(value)
     if isinstance(value, int | float):
-        return NUMBER_FORMAT % (round(value, DECIMALS) + 0.0)
+        return f'"{NUMBER_FORMAT % (round(value, DECIMALS) + 0.0)}"'
     if isinstance(value, tuple):
-        members = [_canonical_value(each) for each in value]
-        return sorted(members, key=_write) if members and isinstance(members[0], dict) else members
+        members = [write_canonical(each) for each in value]
+        return f"[{','.join(sorted(members) if members and members[0][0] == '{' else members)}]"
     if isinstance(value, dict):
-        return {name: _canonical_value(each) for name, each in value.items()}
+        rows = (f"{_write_json(name)}:{write_canonical(value[name])}" for name in sorted(value))
+        return f"{{{','.join(rows)}}}"
     if names := _covered_fields(type(value)):  # type: ignore[arg-type]  # a type is hashable
-        return {name: _canonical_value(getattr(value, name)) for name in names}
-    return str(value)
+        return f"{{{','.join([f'{key}:{write_canonical(getattr(value, name))}' for name, key in names])}}}"
+    return _write_json(str(value))
 
 
 @lru_cache
-def _covered_fields(kind: type) -> tuple[str, ...]:
-    """The fields of a record that are covered; none of another type."""
-    return COVERED.get(kind) or (tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ())
-
-
-def _write(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+def _covered_fields(kind: type) -> tuple[tuple[str, str], ...]:
+    """The fields of a record that are covered, by name, each with its text; none of another type."""
+    names = COVERED.get(kind) or (tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ())
+    return tuple((name, _write_json(name)) for name in sorted(names))

@@ -30,7 +30,7 @@ class Message:
     """The message in words."""
 
     def __hash__(self) -> int:
-        return hash((self.code, *(f"{name}={value!r}" for name, value in self.parameters.items())))
+        return hash((self.code, frozenset(self.parameters.items())))
 
     def __str__(self) -> str:
         values = ", ".join(f"{name}={value}" for name, value in self.parameters.items())

@@ -9,7 +9,7 @@ the price on demand of its region (decision 0028).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from statistics import median
 from typing import Literal
@@ -65,9 +65,11 @@ def count_spot_at_bound(quote: Quote, bound: SpotBound | None) -> Quote:
     if bound is None:
         return quote
     price = quote.price
+    values = {field.name: getattr(price, field.name) for field in fields(price)}
     if not isinstance(price, AdjustedPrice):
-        price = AdjustedPrice(**asdict(price), list_price_per_hour=price.price_per_hour, list_currency=price.currency)
-    return replace(quote, price=replace(price, price_per_hour=bound.price_per_hour, method="derived"))
+        values |= {"list_price_per_hour": price.price_per_hour, "list_currency": price.currency}
+    counted = AdjustedPrice(**{**values, "price_per_hour": bound.price_per_hour, "method": "derived"})
+    return replace(quote, price=counted)
 
 
 def describe_bound(quote: Quote, bound: SpotBound, as_of: date) -> Message:

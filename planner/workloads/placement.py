@@ -66,10 +66,15 @@ class PlacementSearch:
     replicas: dict[tuple[str, float], tuple[Throughput, ServiceQueue] | Message] = field(default_factory=dict)
     allowed: frozenset[str] | None = field(init=False)
     vendors: frozenset[str] = field(init=False)
+    ineligible: Message = field(init=False)
+    """Why every other accelerator is not for the workload: the same reason for hundreds of types."""
 
     def __post_init__(self) -> None:
         self.allowed = allowed_accelerators(self.need.workload, self.names)
         self.vendors = compatible_stacks(self.need.workload, self.names)
+        self.ineligible = message("other_software_stack")
+        if self.allowed is not None:
+            self.ineligible = message("accelerator_not_allowed", allowed=sorted(self.allowed))
 
 
 def find_placements(
@@ -204,11 +209,8 @@ def _shared_throughput(search: PlacementSearch, part: Accelerator, share: Accele
 
 
 def _eligibility_problem(search: PlacementSearch, part: Accelerator) -> Message | None:
-    if search.allowed is not None:
-        if part.name in search.allowed:
-            return None
-        return message("accelerator_not_allowed", allowed=sorted(search.allowed))
-    return None if software_stack(part) in search.vendors else message("other_software_stack")
+    eligible = software_stack(part) in search.vendors if search.allowed is None else part.name in search.allowed
+    return None if eligible else search.ineligible
 
 
 def _node_size_problem(workload: Workload, per_node: float, gang: float) -> Message | None:

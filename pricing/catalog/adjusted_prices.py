@@ -166,12 +166,8 @@ class AdjustedCatalog(Catalog):
         return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
     def _list_currencies(self) -> list[str]:
-        rows = self._store.rows(
-            "SELECT currency FROM prices UNION SELECT currency FROM tiers UNION SELECT currency FROM systems"
-            " UNION SELECT currency FROM machines"
-        )
         agreed = {r.rule.currency for r in self._reaches if r.rule.price_per_hour is not None}
-        return sorted({row[0] for row in rows} | agreed)
+        return sorted({*self.base.currencies, *agreed})
 
     def _find_rate(self, code: str) -> ExchangeRate | MissingExchangeRate:
         try:
@@ -384,8 +380,7 @@ def list_rates_used(catalog: Catalog, source: str, target: str, day: date) -> tu
 
 def count_newer(catalog: Catalog, day: date) -> int:
     """The prices that are dated after a day."""
-    rows = catalog._store.rows("SELECT count(*) FROM prices WHERE as_of > ?", [day.isoformat()])  # noqa: SLF001 - its own table
-    return int(next(iter(rows))[0])
+    return sum(count for dated, count in catalog.prices_by_day if dated > day)
 
 
 def find_inactive_rules(

@@ -214,6 +214,21 @@ class Catalog:
         return tuple(row[0] for row in self._store.rows("SELECT DISTINCT purchase_option FROM prices ORDER BY 1"))
 
     @cached_property
+    def currencies(self) -> tuple[str, ...]:
+        """The currencies of all list prices: of offerings, data, systems and machines."""
+        rows = self._store.rows(
+            "SELECT currency FROM prices UNION SELECT currency FROM tiers UNION SELECT currency FROM systems"
+            " UNION SELECT currency FROM machines ORDER BY 1"
+        )
+        return tuple(row[0] for row in rows)
+
+    @cached_property
+    def prices_by_day(self) -> tuple[tuple[date, int], ...]:
+        """How many prices are dated each day."""
+        rows = self._store.rows("SELECT as_of, count(*) FROM prices GROUP BY as_of ORDER BY as_of")
+        return tuple((parse_day(row[0]), row[1]) for row in rows)
+
+    @cached_property
     def _tiers_by_item(self) -> dict[tuple[str, str, str], tuple[Tier, ...]]:
         steps_by_item: dict[tuple[str, str, str], list[Tier]] = {}
         for tier in self._store.table(Tier):

@@ -132,7 +132,9 @@ def case_of(monkeypatch):
     """The solved plan of a request, as `plan` hands it to its analyses."""
     seen: list[BaselinePlan] = []
     first = planner.pipeline.find_switching_values
-    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
+    monkeypatch.setattr(
+        planner.pipeline, "find_switching_values", lambda case, *more: seen.append(case) or first(case, *more)
+    )
 
     def make(request, catalog) -> BaselinePlan:
         plan(request, catalog)

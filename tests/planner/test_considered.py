@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from planner.analysis.alternatives import (
 from planner.application import plan
 from planner.messages import text_of
 from planner.result.alternatives import OfferOutcome
+from planner.result.message import message
 from planner.supply.price_rules import MAY_BE_INTERRUPTED, WHOLE_DAYS
 from pricing.catalog.adjusted_prices import select_for_plan
 
@@ -181,3 +184,10 @@ def test_a_plan_of_nothing_still_tells_what_was_refused(ask, hours, catalog):
     assert set(rows_of(answer)) == every_offer(catalog)
     assert all(one.against_chosen is None for one in answer.considered)
     assert any("less than 5000 GiB" in one.refusals_text for one in answer.considered)
+
+
+def test_equal_reasons_are_counted_together_however_they_write_a_number():
+    one, other = message("node_too_small", needed_accelerators=1), message("node_too_small", needed_accelerators=1.0)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert list(Counter((one, other)).values()) == [2]

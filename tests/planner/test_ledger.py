@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,13 @@ from hypothesis import strategies as st
 import planner.pipeline
 from planner.analysis.risk import uncertain_assumptions
 from planner.analysis.risk.cost_model import build_cost_model
+from planner.analysis.risk.fixed_decisions import build_fixed_costs
+from planner.analysis.risk.switching_values import search_switching_values
 from planner.application import plan
-from planner.reports._content.repricing import SUPPORT, TAX, LedgerRepricing
+from planner.reports._content.repricing import LedgerRepricing
+from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
 from planner.result.formulas import evaluate_formula, parse_formula, referenced_names
+from planner.result.ledger_costs import DISCOUNT, SUPPORT, TAX, build_ledger_costs
 
 FEW = settings(max_examples=settings.default.max_examples // 8)
 MANY = settings(max_examples=300)
@@ -42,7 +47,9 @@ def case_of(monkeypatch):
     """A plan with all that its look at risk is given: the decisions and what they were made of."""
     seen = []
     first = planner.pipeline.find_switching_values
-    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
+    monkeypatch.setattr(
+        planner.pipeline, "find_switching_values", lambda case, *more: seen.append(case) or first(case, *more)
+    )
 
     def make(request, catalog):
         found = plan(request, catalog)
@@ -152,6 +159,91 @@ def what_moves(found, case):
             assert again.costs(name, move)[1] == pytest.approx(expected, rel=1e-9, abs=1e-5), (name, move)
 
 
+def test_costs_at_other_figures_by_hand():
+    """100 and 200 hours at 3 less a tenth, doubling each month (4,095 a year), on a bill with 10 % support and 20 % tax
+    on both (1.32), and worth half a month later: 2.7 x (100 + 200 x 2) x 1.32 = 1,782, now
+    2.7 x (100 / 2 + 400 / 4) x 1.32 = 534.6. One payment of 7 at the start of month 2 is worth 3.5."""
+    hours = AuditDecision("cloud", "aws", "job", "node-hours", (100.0, 200.0))
+    order = AuditDecision("cloud", "aws", "", "nodes", (1.0, 0.0))
+    other = AuditDecision("onprem", "box", "", "nodes", (9.0, 9.0))
+    rate = AuditLine(0, "on_demand", "end", "offer_1 * (1 - less)", 2.7, "growth", None, 1, 2, True, True)
+    once = AuditLine(1, "hardware", "start", "7", 7.0, "", None, 2, 2, False, False)
+    ledger = AuditTrail((hours, order, other), (rate, once, replace(once, choice=2)), ("offer_1",))
+    figures = {"offer_1": 3.0, "less": 0.1, "growth": 4095.0, DISCOUNT: 4095.0, SUPPORT: 0.1, TAX: 0.2}
+    costs = build_ledger_costs(ledger, "cloud", figures)
+    assert costs.total_and_present({}) == pytest.approx((1789.0, 538.1))
+    assert costs.total_and_present({"offer_1": 6.0}) == pytest.approx((2 * 1782 + 7, 2 * 534.6 + 3.5))
+    assert costs.total_and_present({TAX: 0.0}) == pytest.approx((1782 / 1.2 + 7, 534.6 / 1.2 + 3.5))
+    assert costs.cost({"growth": 0.0}) == pytest.approx(2.7 * (100 / 2 + 200 / 4) * 1.32 + 3.5)
+    assert costs.cost({DISCOUNT: 0.0, "less": 0.0}) == pytest.approx(3 * 500 * 1.32 + 7)
+
+
+def what_flips(found, case):
+    """The formulas give the present cost that the functions of the payments give, with every figure that a flip is
+    searched for at both ends of the search, and so the same flips: to ten digits."""
+    known, planned = case.setting.assumptions, LedgerRepricing(found).figures
+    figures = [
+        f for f in uncertain_assumptions.list_repriced_assumptions(known) if uncertain_assumptions.is_searched(f)
+    ]
+    pairs = []
+    for each in case.solved:
+        if each.strategy.status == "infeasible":
+            continue
+        name = each.strategy.name
+        functions = build_cost_model(name, each.decisions, case.setting, case.terms_of, figures)
+        formulas = build_fixed_costs(each, case.setting, found.ledger, planned)
+        pairs.append((functions, formulas))
+        for figure in figures:
+            for end in uncertain_assumptions.search_range(figure):
+                move = {figure.name: end}
+                assert formulas.cost(move) == pytest.approx(functions.cost(move), rel=1e-10, abs=1e-6), (name, move)
+    by_name = {functions.name: (functions, formulas) for functions, formulas in pairs}
+    if case.advice.runner_up is not None:
+        chosen, runner_up = (by_name[name] for name in case.pair)
+        paid_again = search_switching_values(figures, chosen[0], runner_up[0])
+        assert {flip.name: flip for flip in found.flips}.keys() == {flip.name for flip in paid_again}
+        for flip, other in zip(sorted(found.flips, key=named), sorted(paid_again, key=named), strict=True):
+            assert flip.at == (other.at and pytest.approx(other.at, rel=1e-10, abs=1e-10))
+            assert (flip.cheaper_beyond, flip.is_inside_range) == (other.cheaper_beyond, other.is_inside_range)
+
+
+def named(flip):
+    return flip.name
+
+
+GROWING = {"cloud_price_change_annual": -0.1, "spot_price_change_annual": 0.05, "commitment_price_change_annual": -0.02}
+BILL = {"cloud_support_fraction": 0.03, "cloud_tax_fraction": 0.07, "enterprise_discount_fraction": 0.1}
+EVERY_WAY = {
+    ("aws", "us-east-1", "p5.48xlarge", "on_demand"): 55.04,
+    ("aws", "us-east-1", "p5.48xlarge", "spot"): 41.5,
+    ("aws", "us-east-1", "p5.48xlarge", "reserved_1y_partial_upfront"): 46.0,
+    ("aws", "us-east-1", "p5.48xlarge", "savings_plan_1y_instance_no_upfront"): 47.0,
+    ("aws", "us-east-1", "g5.xlarge", "on_demand"): 1.006,
+}
+PLANS = {
+    "bought": {},
+    "borrowed": {"finance": {"hardware": "loan"}, "assumptions": GROWING | {"electricity_price_growth_annual": 0.03}},
+    "leased": {"finance": {"hardware": "lease"}, "assumptions": BILL},
+    "own room": {"site": {"facility": "own_room"}, "assumptions": GROWING | BILL},
+    "whole operators": {"site": {"staff": "whole"}, "assumptions": GROWING},
+    "there already": {
+        "existing": {"nodes": [{"system": "8x H100 server", "count": 1, "bought": "2026-02"}]},
+        "existing_value": "market",
+    },
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_flips_by_formulas_are_those_of_paying_again(name, priced, ask, hours, case_of):
+    more = {**PLANS[name]}
+    at_once = {"lead_time_months": 0 if name == "borrowed" else 3, **more.pop("assumptions", {})}
+    jobs = (
+        hours("H100", 2 * 8 * 700, gang=8, interruptible=True, storage_gb=5000),
+        hours("A10G", 400, "small", may_be_owned=False),
+    )
+    what_flips(*case_of(ask(*jobs, months=14, assumptions=at_once, **more), priced(EVERY_WAY)))
+
+
 @FEW
 @given(seeds)
 def test_the_ledger_makes_every_payment(asked, seed):
@@ -171,3 +263,4 @@ def test_both_for_many_questions(asked, case_of, seed):
     found, case = case_of(*asked(seed))
     what_holds(found)
     what_moves(found, case)
+    what_flips(found, case)

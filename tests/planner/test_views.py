@@ -39,7 +39,9 @@ def solved_of(monkeypatch):
     """Plans a request; the strategies with their decisions, and the setting they share."""
     seen = []
     first = planner.pipeline.find_switching_values
-    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
+    monkeypatch.setattr(
+        planner.pipeline, "find_switching_values", lambda case, *more: seen.append(case) or first(case, *more)
+    )
 
     def make(request, catalog):
         plan(request, catalog)

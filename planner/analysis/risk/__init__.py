@@ -18,7 +18,8 @@ from planner.analysis.risk.switching_values import search_switching_values
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.limits import RiskRequest
-from planner.result import Assumption, Recommendation, ThroughputUsed
+from planner.result import Assumption, PriceUsed, Recommendation, ThroughputUsed
+from planner.result.audit_trail import AuditTrail
 from planner.result.message import Message, message
 from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
 
@@ -57,13 +58,21 @@ class BaselinePlan:
         }
 
 
-def find_switching_values(case: BaselinePlan) -> tuple[SwitchingValue, ...]:
-    """Where the runner-up becomes cheaper; empty without a runner-up."""
+def find_switching_values(
+    case: BaselinePlan, ledger: AuditTrail, assumptions: Sequence[Assumption], prices: Sequence[PriceUsed]
+) -> tuple[SwitchingValue, ...]:
+    """Where the runner-up becomes cheaper, by the formulas of the plan's ledger over its assumptions (those of owned
+    systems too) and prices. Empty without a runner-up."""
     if case.advice.strategy is None or case.advice.runner_up is None:
         return ()
-    bills = case.build_cost_models(case.pair)
+    from planner.analysis.risk.fixed_decisions import build_fixed_costs
+    from planner.result.ledger_costs import name_figures
+
+    terms, solved = case.setting.terms, {str(each.strategy.name): each for each in case.solved}
+    planned = name_figures(assumptions, ledger, prices, terms.discount_rate_annual, terms.hours_per_month)
+    chosen, runner_up = (build_fixed_costs(solved[str(name)], case.setting, ledger, planned) for name in case.pair)
     figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
-    return search_switching_values(figures, bills[case.advice.strategy], bills[case.advice.runner_up])
+    return search_switching_values(figures, chosen, runner_up)
 
 
 def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | None:

@@ -172,23 +172,25 @@ def _select_used_resources(
     return StrategyCostModel(name, replace(decisions, shares=tuple(shares)), replace(setting, market=market), terms_of)
 
 
-def apply_price_levels(resource: Resource, moves: AssumptionOverrides) -> Resource:
-    """The resource at other levels of prices; existing capacity was paid at its own."""
+def name_price_level(resource: Resource) -> str | None:
+    """The level that its price moves with; None without a price: existing capacity was paid at its own."""
     if resource.held is not None:
-        return resource
+        return None
     if resource.node is not None:
-        level = moves.get(HARDWARE, 1.0)
-        return (
-            resource
-            if level == 1
-            else replace(resource, node=replace(resource.node, price=resource.node.price * level))
-        )
-    if resource.quote is None:
-        return resource
-    price = resource.quote.price
-    level = moves.get(LEVEL_BY_PRICE_KIND.get(price.kind, COMMITMENT), 1.0)
+        return HARDWARE
+    return None if resource.quote is None else LEVEL_BY_PRICE_KIND.get(resource.quote.price.kind, COMMITMENT)
+
+
+def apply_price_levels(resource: Resource, moves: AssumptionOverrides) -> Resource:
+    """The resource at other levels of prices."""
+    name = name_price_level(resource)
+    level = 1.0 if name is None else moves.get(name, 1.0)
     if level == 1:
         return resource
+    if resource.node is not None:
+        return replace(resource, node=replace(resource.node, price=resource.node.price * level))
+    assert resource.quote is not None
+    price = resource.quote.price
     return replace(
         resource, quote=replace(resource.quote, price=replace(price, price_per_hour=price.price_per_hour * level))
     )

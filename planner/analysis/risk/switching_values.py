@@ -4,9 +4,9 @@ assumption at a time."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
-from planner.analysis.risk.cost_model import StrategyCostModel
 from planner.analysis.risk.uncertain_assumptions import SEARCH_FACTOR_MAX, has_range, is_searched, search_range
 from planner.result import Assumption
 from planner.result.risk import SwitchingValue
@@ -15,10 +15,21 @@ STEPS_MAX = 60
 ROOT_TOLERANCE = 1e-10
 COST_ROUNDING = 1e-9
 """Of the cost: a smaller change of the difference between two plans is none."""
+DISTANCE_DIGITS = 9
+"""Distances that differ beyond these are equal: two factors of one product lie equally far."""
+
+
+class FixedDecisions(Protocol):
+    """A strategy whose decisions can be paid for at other figures."""
+
+    @property
+    def name(self) -> str: ...
+
+    def cost(self, moves: Mapping[str, float]) -> float: ...
 
 
 def search_switching_values(
-    figures: Sequence[Assumption], chosen: StrategyCostModel, runner_up: StrategyCostModel
+    figures: Sequence[Assumption], chosen: FixedDecisions, runner_up: FixedDecisions
 ) -> tuple[SwitchingValue, ...]:
     """One for every figure that changes the difference between the two, the nearest first; those without effect are
     left out."""
@@ -65,9 +76,11 @@ def _nearest_first(flip: SwitchingValue) -> tuple[bool, float, str]:
     if flip.at is None:
         return True, 0.0, flip.name
     if flip.at > 0 and flip.value > 0:
-        return False, abs(math.log(flip.at / flip.value)) / math.log(SEARCH_FACTOR_MAX), flip.name
-    end = flip.searched_to if flip.at > flip.value else flip.searched_from
-    return False, (flip.at - flip.value) / (end - flip.value), flip.name
+        distance = abs(math.log(flip.at / flip.value)) / math.log(SEARCH_FACTOR_MAX)
+    else:
+        end = flip.searched_to if flip.at > flip.value else flip.searched_from
+        distance = (flip.at - flip.value) / (end - flip.value)
+    return False, round(distance, DISTANCE_DIGITS), flip.name
 
 
 def _find_root(difference: Callable[[float], float], one: tuple[float, float], other: tuple[float, float]) -> float:

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from planner.result import Assumption, Plan
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
-from planner.result.formulas import FormulaNode, evaluate_formula, parse_formula, referenced_names
+from planner.result.ledger_costs import (
+    DISCOUNT,
+    LedgerCosts,
+    RateReader,
+    bill_factor,
+    build_ledger_costs,
+    name_figures,
+)
 
-if TYPE_CHECKING:
-    from numpy import bool_, float64
-    from numpy.typing import NDArray
-
-DISCOUNT, HOURS = "discount_rate_annual", "hours_per_month"
-SUPPORT, TAX = "cloud_support_fraction", "cloud_tax_fraction"
 INCOME_TAX = "income_tax_fraction"
 BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"
 SCENARIOS = (BASE, LOW_COST, HIGH_COST)
@@ -59,10 +60,6 @@ def last_month(plan: Plan) -> int:
     return max([plan.months, *(row.month for strategy in plan.strategies for row in strategy.cash)])
 
 
-def _bill_factor(figures: Mapping[str, float]) -> float:
-    return (1 + figures.get(SUPPORT, 0.0)) * (1 + figures.get(TAX, 0.0))
-
-
 @dataclass(frozen=True, slots=True)
 class AssumptionRange:
     """A figure with a range that payments look at, and the strategy's present cost at both ends of it."""
@@ -100,66 +97,31 @@ class LedgerRepricing:
     def figures(self) -> dict[str, float]:
         """Every figure that a formula may name, as planned."""
         plan = self.plan
-        values = {each.name: each.value for each in plan.assumptions}
-        values |= {name: price.price_per_hour for name, price in zip(self.ledger.offers, plan.prices, strict=True)}
-        return {**values, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
-
-    @cached_property
-    def _rate_formulas(self) -> dict[str, FormulaNode]:
-        return {line.rate: parse_formula(line.rate) for line in self.ledger.lines}
+        return name_figures(plan.assumptions, self.ledger, plan.prices, plan.discount_rate_annual, plan.hours_per_month)
 
     @cached_property
     def read_assumptions(self) -> frozenset[str]:
         """The assumptions that payments or their present value depend on."""
-        assumption_names = {DISCOUNT, *(line.growth for line in self.ledger.lines if line.growth)}
-        if any(line.is_billed for line in self.ledger.lines):
-            assumption_names |= {SUPPORT, TAX}
-        return frozenset(assumption_names.union(*map(referenced_names, self._rate_formulas.values())))
+        groups = [group for costs in self._strategy_costs.values() for group in costs.groups]
+        return frozenset((DISCOUNT,)).union(*(group.rate_names | group.timing_names for group in groups))
 
     @cached_property
-    def _payment_grid(self) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]:
-        """Quantities by line and month, the exponent of their growth, and the time that each is discounted by."""
-        import numpy as np
-
-        lines, first = self.ledger.lines, first_month(self.plan)
-        times = np.arange(first - 1, last_month(self.plan))
-        quantity, years, time = (np.zeros((len(lines), len(times))) for _ in range(3))
-        for row, line in enumerate(lines):
-            for month, amount in self.ledger.amounts(line, 1.0, 0.0).items():
-                quantity[row, month - first] = amount
-                years[row, month - first] = ((line.priced_in or month) - 1) / 12
-            time[row] = times + (line.at == "end")
-        return quantity, years, time
-
-    @cached_property
-    def _strategy_lines(self) -> dict[str, NDArray[bool_]]:
-        """By strategy, which lines are its own."""
-        import numpy as np
-
-        names = [self.ledger.choices[line.choice].strategy for line in self.ledger.lines]
-        return {each.name: np.array([name == each.name for name in names], dtype=bool) for each in self.plan.strategies}
+    def _strategy_costs(self) -> dict[str, LedgerCosts]:
+        """By strategy."""
+        reader = RateReader()
+        return {
+            each.name: build_ledger_costs(self.ledger, each.name, self.figures, reader) for each in self.plan.strategies
+        }
 
     @property
     def bill_factor(self) -> float:
         """The factor on a billed amount for the support plan, and for tax on both, as planned."""
-        return _bill_factor(self.figures)
+        return bill_factor(self.figures)
 
     def costs(self, name: str, moves: Mapping[str, float]) -> tuple[float, float]:
         """Total and present cost of a strategy with figures at other values."""
-        import numpy as np
-
-        at = {**self.figures, **moves}
-        rates = {text: evaluate_formula(node, at) for text, node in self._rate_formulas.items()}
-        billed = _bill_factor(at)
-        each = np.array([rates[line.rate] * (billed if line.is_billed else 1.0) for line in self.ledger.lines])
-        growth = np.array([at[line.growth] if line.growth else 0.0 for line in self.ledger.lines])
-        quantity, years, time = self._payment_grid
-        own = self._strategy_lines[name]
-        amounts = (quantity * each[:, None] * (1 + growth)[:, None] ** years)[own]
-        # the exponent counts months to the payment: month - 1 at its start, month at its end
-        monthly = (1 + at[DISCOUNT]) ** (1 / 12)
-        present = amounts * monthly ** -time[own]
-        return round(float(amounts.sum()), AMOUNT_DECIMALS), round(float(present.sum()), AMOUNT_DECIMALS)
+        total, present = self._strategy_costs[name].total_and_present(moves)
+        return round(total, AMOUNT_DECIMALS), round(present, AMOUNT_DECIMALS)
 
     def moves(self, scenario: str) -> dict[str, float]:
         """Every figure with a range that matters, at the end that makes the recommended strategy cheap, or dear."""

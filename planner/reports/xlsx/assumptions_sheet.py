@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 from planner.reports._content.repricing import (
     BASE,
-    DISCOUNT,
     HIGH_COST,
-    HOURS,
     INCOME_TAX,
     LOW_COST,
     SCENARIOS,
@@ -20,6 +18,7 @@ from planner.reports._content.repricing import (
 from planner.reports.xlsx.input_states import InputCounts, count_states, mark_states, state_formula
 from planner.reports.xlsx.workbook import Cell, Formula, WorkbookSheet, a1
 from planner.result import Assumption, Plan
+from planner.result.ledger_costs import DISCOUNT, HOURS
 
 COLUMNS = (
     ("name", 36, "text"), ("meaning", 34, "wrap"), ("value", 12, "input"), ("unit", 15, "wrap"), ("low", 10, "figure"),

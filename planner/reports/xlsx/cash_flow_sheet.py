@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from planner.reports._content.charges import SURCHARGES
 from planner.reports._content.number_format import in_words, month_name
-from planner.reports._content.repricing import SUPPORT, TAX, first_month, last_month, ledger_of
+from planner.reports._content.repricing import first_month, last_month, ledger_of
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.payments_sheet import BILLED, CATEGORY, STRATEGY, WHEN, PaymentsSheet
 from planner.reports.xlsx.workbook import (
@@ -25,6 +25,7 @@ from planner.reports.xlsx.workbook import (
     fitting_width,
 )
 from planner.result import Plan, Strategy
+from planner.result.ledger_costs import SUPPORT, TAX
 
 FIRST = 3
 """The column of the first month; that of the totals is before it."""

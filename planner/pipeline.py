@@ -28,6 +28,7 @@ from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solve_strategies import solve_strategies, solve_verified
+from planner.optimization.solver import remember_solutions
 from planner.optimization.strategy import SolvedStrategy, impossible_strategy
 from planner.request import assumptions as figures
 from planner.request.calendar import order_ahead_months
@@ -43,7 +44,7 @@ from planner.result import (
     StrategyName,
 )
 from planner.result.content_digest import digest_content
-from planner.result.message import message
+from planner.result.message import Message, message
 from planner.result.risk import NegotiationTarget
 from planner.result.strategies import CommitmentReport
 from planner.result.uncertainty import Uncertainty
@@ -68,21 +69,32 @@ DOCUMENT_INPUT = InputProvenance("", "document", "")
 
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
-    found, case = _plan_with_case(request, catalog, inputs)
-    if not request.call_prices and all(workload.recovery is None for workload in request.workloads):
-        return found
-    from planner.analysis.changed_requests import add_comparisons
+    with remember_solutions():
+        request, divided = _divide_services(request, catalog)
+        found, case = _plan_with_case(request, catalog, inputs, divided)
+        if not request.call_prices and all(workload.recovery is None for workload in request.workloads):
+            return found
+        from planner.analysis.changed_requests import add_comparisons
 
-    return add_comparisons(request, found, case.setting.assumptions, partial(_solve_first_strategy, catalog))
+        assumed = case.setting.assumptions
+        return add_comparisons(
+            request, found, assumed, lambda other: _make_replanner(other, catalog)({}).solved[0].strategy
+        )
 
 
-def _solve_first_strategy(catalog: Catalog, request: Request) -> Strategy:
-    """The first strategy of a request, without analyses."""
-    case = _solve_case(_prepare_basis(request, catalog), _make_replanner(request, catalog), explain=False)[1]
-    return case.solved[0].strategy
+def _divide_services(request: Request, catalog: Catalog) -> tuple[Request, tuple[Message, ...]]:
+    """The request with services that may be on several types in the parts that cost least, and a note for each."""
+    if not any(workload.serving is not None and workload.serving.mixed_accelerators for workload in request.workloads):
+        return request, ()
+    from planner.analysis.service_division import divide_services
+
+    _prepare_basis(request, catalog)  # every problem of the request as it is written
+    return divide_services(request, lambda other: _make_replanner(other, catalog)({}))
 
 
-def _plan_with_case(request: Request, catalog: Catalog, inputs: InputProvenance) -> tuple[Plan, BaselinePlan]:
+def _plan_with_case(
+    request: Request, catalog: Catalog, inputs: InputProvenance, divided: tuple[Message, ...]
+) -> tuple[Plan, BaselinePlan]:
     """The plan without comparisons with plans of changed requests, and its case to price it again."""
     basis = _prepare_basis(request, catalog)
     owned, case = _solve_case(basis, _make_replanner(request, catalog))
@@ -91,9 +103,9 @@ def _plan_with_case(request: Request, catalog: Catalog, inputs: InputProvenance)
         from planner.analysis.uncertainty import assess_uncertainty
 
         uncertainty = assess_uncertainty(basis.request, case)
-    planned_choice = case.advice.strategy
-    case = replace(case, advice=_follow_scenarios(basis, case, uncertainty))
-    is_kept = case.advice.strategy == planned_choice
+    advice = _follow_scenarios(basis, case, uncertainty)
+    is_kept = advice.strategy == case.advice.strategy
+    case = replace(case, advice=replace(advice, reasons=(*divided, *advice.reasons)))
     targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction) if is_kept else ()
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
     found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
@@ -140,7 +152,8 @@ def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = DOCU
     """The plan for `request`, with what to ask vendors for confirmed at each price that changes the choice."""
     from planner.analysis.flip_search import confirm_targets
 
-    found, case = _plan_with_case(request, catalog, inputs)
+    request, divided = _divide_services(request, catalog)
+    found, case = _plan_with_case(request, catalog, inputs, divided)
     prepare = partial(_prepare_at_price, request, catalog, found)
     return replace(found, negotiation=confirm_targets(found.negotiation, case, request.materiality_fraction, prepare))
 
@@ -219,7 +232,8 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
     evens, compared = find_break_evens(nodes, _rentable_quotes(nodes, request, catalog), assumed, terms)
     prices = list_prices(solved, compared, catalog, plan_start(request))
     gaps = collect_gaps(request, context, catalog, solved, chosen)
-    assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(context)), request, catalog))
+    existing = [r.node for r in context.market.resources if r.node is not None and r.held is not None]
+    assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *existing), request, catalog))
     ledger = build_audit_trail(solved, context, prices, assumptions, case.terms_of)
     return Plan(
         schema_version=SCHEMA_VERSION,
@@ -245,7 +259,9 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(list_reasons(strategies)),
-        exchange_rates=exchange.applied_rates(_rates_used(request, catalog)),
+        exchange_rates=exchange.applied_rates(
+            list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
+        ),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
         margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
         flips=find_switching_values(case, ledger, assumptions, prices),
@@ -355,15 +371,6 @@ def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
         return _solve_case(_prepare_basis(changed, catalog), replan, throughputs, explain=False)[1]
 
     return replan
-
-
-def _rates_used(request: Request, catalog: Catalog) -> tuple[exchange.ExchangeRate, ...]:
-    return list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
-
-
-def _existing_nodes(context: PlanningContext) -> list[onprem.OwnedNode]:
-    """The nodes that are owned before the plan."""
-    return [r.node for r in context.market.resources if r.node is not None and r.held is not None]
 
 
 def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:

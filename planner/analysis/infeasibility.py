@@ -14,16 +14,16 @@ from planner.analysis.relaxations import (
     list_market_relaxations,
     list_plan_relaxations,
 )
-from planner.optimization.linear_program import RequestLimit
-from planner.optimization.solution import PlanningContext
-from planner.optimization.strategy import (
+from planner.optimization.limit_relief import (
     Shortage,
     TargetRelief,
     compute_shortage,
-    ownable_workloads,
     relax_each_limit,
     relax_each_target,
 )
+from planner.optimization.linear_program import RequestLimit
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import ownable_workloads
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import StrategyName

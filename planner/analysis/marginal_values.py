@@ -1,7 +1,8 @@
 """Marginal values: the cost of one more unit of work in the recommended strategy, and the saving from a higher limit.
 
 An integer program has no dual prices. So one per cent more work is solved with the purchases fixed, and a limit is
-solved a tenth higher with everything else free.
+solved a tenth higher with everything else free; of problems that are not searched whole, among the homes of the plan
+and those that were nearly taken.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal
 
+from planner.optimization.limit_relief import EXPLAIN_WORK
 from planner.optimization.linear_program import LinearProgram, raise_limit
-from planner.optimization.model import build_program
+from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.solution import Decisions, PlanningContext
 from planner.optimization.solver import solve_program
-from planner.optimization.strategy import SolvedStrategy, strategy_scope
+from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue
 
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
-WORK = 1e7
-"""Work of the search for each value; one that it does not find, nor prove impossible, is not known."""
 
 
 def compute_marginal_values(
@@ -31,26 +32,26 @@ def compute_marginal_values(
     """One row for each limit of the request, in the strategy of that name, and with `of_demand` one for each workload:
     each is another program to solve."""
     chosen = next((each for each in solved if each.strategy.name == name), None)
-    if chosen is None:
+    if chosen is None or not (of_demand or setting.rules.has_limits(setting.demands.needs)):
         return ()
-    return (*(_value_more_demand(chosen, setting) if of_demand else ()), *_value_higher_limits(chosen, setting))
+    problem = narrow_large_problem(chosen.strategy.name, setting, chosen.candidates)
+    return (*(_value_more_demand(chosen, problem) if of_demand else ()), *_value_higher_limits(chosen, problem))
 
 
-def _value_more_demand(chosen: SolvedStrategy, setting: PlanningContext) -> Iterator[MarginalValue]:
-    name, now = chosen.strategy.name, chosen.strategy.present_cost
+def _value_more_demand(chosen: SolvedStrategy, problem: NarrowedProblem) -> Iterator[MarginalValue]:
+    setting, now = problem.setting, chosen.strategy.present_cost
     needs = setting.demands.needs
     for index, need in enumerate(needs):
         more = replace(need, monthly=tuple(units * (1 + MORE_WORK) for units in need.monthly))
-        grown = replace(setting.demands, needs=(*needs[:index], more, *needs[index + 1 :]))
-        program = _build_with_fixed_purchases(name, replace(setting, demands=grown), chosen.decisions)
+        grown = replace(setting, demands=replace(setting.demands, needs=(*needs[:index], more, *needs[index + 1 :])))
+        program = _build_with_fixed_purchases(grown, problem.scope, chosen.decisions)
         yield _build_marginal("demand", need.workload.name, need.unit, need.total * MORE_WORK, program, now)
 
 
-def _value_higher_limits(chosen: SolvedStrategy, setting: PlanningContext) -> Iterator[MarginalValue]:
-    name, now = chosen.strategy.name, chosen.strategy.present_cost
-    if not setting.rules.has_limits(setting.demands.needs):
+def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> Iterator[MarginalValue]:
+    if not problem.setting.rules.has_limits(problem.setting.demands.needs):
         return
-    program = build_program(setting, strategy_scope(name, setting))
+    now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
     for limit in program.limits:
         added = limit.amount * MORE_OF_A_LIMIT or 1.0
         yield _build_marginal("limit", limit.title, limit.unit, added, raise_limit(program, limit, added), now)
@@ -59,21 +60,22 @@ def _value_higher_limits(chosen: SolvedStrategy, setting: PlanningContext) -> It
 def _build_marginal(
     kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: LinearProgram, now: float
 ) -> MarginalValue:
-    solution = solve_program(program, work=WORK)
+    solution = solve_program(program, work=EXPLAIN_WORK)
     extra_cost = solution.objective - now if solution.values else None
+    if extra_cost is not None and kind == "limit":
+        extra_cost = min(extra_cost, 0.0)  # the plan itself keeps a higher limit
     per_unit = None if extra_cost is None else extra_cost / added
     return MarginalValue(kind, subject, unit, added, extra_cost, per_unit, is_known=solution.status != "unsolved")
 
 
-def _build_with_fixed_purchases(name: StrategyName, setting: PlanningContext, decisions: Decisions) -> LinearProgram:
+def _build_with_fixed_purchases(setting: PlanningContext, scope: StrategyScope, decisions: Decisions) -> LinearProgram:
     """The strategy's program with its purchases fixed."""
-    rules = strategy_scope(name, setting)
-    program = build_program(setting, rules)
+    program = build_program(setting, scope)
     purchases: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
     for each in decisions.bought:
         purchases[each.resource.key, each.month] += each.quantity
     for number, column in enumerate(program.columns):
         if column.kind == "start":
-            quantity = purchases[rules.shared[column.owner].resource.key, column.month]
+            quantity = purchases[scope.shared[column.owner].resource.key, column.month]
             program.lower[number] = program.upper[number] = quantity
     return program

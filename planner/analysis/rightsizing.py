@@ -94,6 +94,8 @@ def assess_workload_sizes(
         reasons += _compare_with_cpus(need, rentals[index], used, on_cpus)
         excess = [*_find_missing_cpus(need, rentals[index], used, catalog)]
         excess += _find_idle_accelerator(need, rentals[index].lowest_price, setting, catalog, on_cpus)
+        doubt = bool(excess)
+        reasons += _compare_with_listed_cpus(request, need, rentals[index], setting, catalog, is_doubtful=doubt)
         if excess:
             reasons += (*excess, *_name_cpu_machine(request, need, rentals[index].lowest_price, catalog))
         reasons += _suggest_fractional_accelerator(need, rentals[index], setting, chosen, catalog)
@@ -161,6 +163,33 @@ def _compare_with_cpus(
         yield message("no_gpu_needed", workload=name, accelerators=tuple(sorted(used)), costs=costs)
     elif costs is not None and used:
         yield message("cpu_can_serve", workload=name, costs=costs)
+
+
+def _compare_with_listed_cpus(
+    request: Request, need: WorkloadDemand, rentals: RentalOptions, setting: PlanningContext, catalog: Catalog,
+    *, is_doubtful: bool,
+) -> Iterator[Message]:  # fmt: skip
+    """Of described work, which no CPU runs here: the part of its data sheet that a CPU has to reach to cost less; where
+    it might, or where a GPU `is_doubtful` for another reason. What serves has a node that stands all hours."""
+    rental, lowest = rentals.gpu, rentals.lowest_price
+    if need.workload.network is None or rentals.has_cpus or rental is None or lowest is None:
+        return
+    from planner.analysis.cpu_bounds import compare_with_listed_cpus
+
+    price_per_unit = rental.price_per_unit
+    hours = setting.terms.hours_per_month * setting.terms.months
+    standing = need.serving and lowest.price_per_hour * hours > price_per_unit * need.total
+    if standing:
+        rental, price_per_unit = lowest, lowest.price_per_hour * hours / need.total
+    bound = compare_with_listed_cpus(request, need.workload, price_per_unit, catalog)
+    if bound is not None and (is_doubtful or bound.fraction < 1):
+        machine = bound.machine
+        yield message(
+            "described_work_on_cpus", workload=need.workload.name, fraction=bound.fraction, cpu=bound.cpu,
+            provider=machine.provider, region=machine.region, instance_type=machine.instance_type,
+            price_per_hour=machine.price_per_hour, currency=machine.currency, gpu=_describe_rental(rental),
+            standing=standing,
+        )  # fmt: skip
 
 
 def _find_missing_cpus(

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+from planner.performance.parallelism import USUAL_SERVER_SIZE
 from planner.performance.throughput import Throughput, predict_throughput
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
@@ -177,7 +178,9 @@ def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Th
     if workload.serving is not None:
         from planner.workloads.served_placement import serve_replica
 
-        replica = serve_replica(workload, part, max(1, round(gang)), catalog.names)
+        count = max(1, round(gang))
+        nodes = math.ceil(count / USUAL_SERVER_SIZE)
+        replica = serve_replica(workload, part, count, catalog.names, nodes, None)
         return replica if isinstance(replica, Message) else replica[0]
     if is_described(workload):
         return described_throughput(workload, part, gang)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from pricing.errors import UnknownName
 from pricing.text_tables import align_columns
 
 if TYPE_CHECKING:
-    from planner.analysis.serving_costs import ReplicaAssessment, UnservedAccelerator
+    from planner.analysis.serving_costs import ReplicaAssessment, ReplicaMix, UnservedAccelerator
+    from planner.performance.serving.second_estimator import SecondEstimate
     from planner.performance.serving.serving_results import ServingTable
     from planner.request.models import Request, Workload
     from planner.workloads.demand import WorkloadDemand
@@ -26,8 +28,15 @@ if TYPE_CHECKING:
 
 SERVING_OPTIONS = (
     "input_tokens", "output_tokens", "ttft_ms", "tpot_ms", "percentile", "burstiness", "engine", "trace", "measured",
+    "mixed_accelerators",
 )  # fmt: skip
-FLAGS = {"input_tokens": "--input", "output_tokens": "--output", "ttft_ms": "--ttft", "tpot_ms": "--tpot"}
+FLAGS = {
+    "input_tokens": "--input",
+    "output_tokens": "--output",
+    "mixed_accelerators": "--mix",
+    "ttft_ms": "--ttft",
+    "tpot_ms": "--tpot",
+}
 OPTION_PLACES = {
     **{f"workloads[0].serving.{name}": FLAGS.get(name, f"--{name}") for name in SERVING_OPTIONS},
     "workloads[0].network.model": "--model", "workloads[0].network": "--model",
@@ -43,12 +52,13 @@ BASES = {
     "accelerator_not_served": "this model elsewhere, no result on it",
     "model_not_served": "other models",
     "neither_served": "no result of either",
+    "over_nodes": "one node; none over several",
 }
 
 
 def report_serving(
     file: str,
-    options: Mapping[str, str | None],
+    options: Mapping[str, str | bool | None],
     measured: Sequence[str],
     rate_texts: Sequence[str],
     accelerator_names: Sequence[str],
@@ -56,7 +66,7 @@ def report_serving(
     format_name: str,
 ) -> int:
     """Print every service and return the exit code; InvalidRequest with every problem."""
-    from planner.analysis.serving_costs import assess_serving
+    from planner.analysis.serving_costs import assess_serving, mix_replicas
     from planner.cli._offer_listings import open_catalog
 
     faults: list[InputProblem] = []
@@ -81,10 +91,12 @@ def report_serving(
         parts = named or _usual_accelerators(workload, catalog)
         sizes = counts or ([round(workload.gang)] if workload.gang else list(USUAL_COUNTS))
         rows, unserved = assess_serving(request, workload, catalog, parts, sizes, at, every_size=bool(counts))
+        mixes = mix_replicas(rows, at, workload.spare_replicas) if _may_mix(workload) else []
         if format_name == "json":
-            documents.append(_service_document(workload, at, rows, unserved, request.currency))
+            documents.append(_service_document(workload, at, rows, unserved, request.currency, mixes))
         else:
-            blocks.append("\n".join(_service_lines(workload, at, rows, unserved, request.currency)))
+            lines = _service_lines(workload, at, rows, unserved, request.currency)
+            blocks.append("\n".join([*lines, *map(partial(_mix_line, request.currency), mixes)]))
     print_text(json_text({"services": documents}) if format_name == "json" else "\n\n".join(blocks) + "\n")
     return DONE
 
@@ -200,13 +212,33 @@ def _service_lines(
     if rows:
         at = [f"at {rate:g}/s" for rate in rates]
         costs = (f"{currency}/acc-h", "per M in", "per M out")
-        head = ("accelerator", "count", "at once", "limit", "out tok/s", "80 % interval", "TTFT ms", "TPOT ms", *at,
-                *costs, "from results of")  # fmt: skip
+        second = next((row.second.source for row in rows if row.second), "")
+        head = ("accelerator", "count", "at once", "limit", "out tok/s", "80 % interval", *(["second"] * bool(second)),
+                "TTFT ms", "TPOT ms", *at, *costs, "from results of")  # fmt: skip
         right = [name for name in head if name not in ("accelerator", "limit", "from results of")]
         yield from align_columns(head, map(_row_cells, rows), right, indent="  ")
         yield "  replicas at each rate, spares included; times at the percentile in full use, TTFT without waiting"
+        if second:
+            yield f"  second: output tokens a second as {second} estimates them; - where it lacks model or accelerator"
     for each in unserved:
         yield f"  {each.accelerator}: {text_of(each.reason)}"
+
+
+def _may_mix(workload: Workload) -> bool:
+    return workload.serving is not None and workload.serving.mixed_accelerators
+
+
+def _mix_line(currency: str, mix: ReplicaMix) -> str:
+    """The least costly mix at a rate, or that none costs less than one type."""
+    if len(mix.parts) == 1:
+        return f"  at {mix.requests_per_s:g}/s no mix of two costs less by the hour than one type alone"
+    parts = " and ".join(
+        f"{part.replicas:,} x {part.count} {part.accelerator} for {part.share:.0%}" for part in mix.parts
+    )
+    return (
+        f"  at {mix.requests_per_s:g}/s {parts} of the requests: {mix.cost_per_hour:,.2f} {currency} an hour, "
+        f"{mix.cost_of_one:,.2f} on one type"
+    )
 
 
 def _row_cells(row: ReplicaAssessment) -> tuple[str, ...]:
@@ -219,6 +251,7 @@ def _row_cells(row: ReplicaAssessment) -> tuple[str, ...]:
         replica.limit.upper() if replica.limit in ("tpot", "ttft") else replica.limit,
         f"{rate.output_tokens_per_s:,.0f}",
         f"{rate.low:,.0f} to {rate.high:,.0f}",
+        *([_second_cell(row.second)] if row.second else []),
         f"{1000 * replica.ttft_at_percentile_s:,.0f}",
         f"{1000 * replica.tpot_at_percentile_s:,.1f}",
         *(f"{count:,}" for count in row.replicas),
@@ -227,9 +260,14 @@ def _row_cells(row: ReplicaAssessment) -> tuple[str, ...]:
     )
 
 
+def _second_cell(second: SecondEstimate) -> str:
+    rate = second.output_tokens_per_s
+    return f"{rate:,.0f}" if isinstance(rate, float) else "-"
+
+
 def _service_document(
     workload: Workload, rates: Sequence[float], rows: Sequence[ReplicaAssessment],
-    unserved: Sequence[UnservedAccelerator], currency: str,
+    unserved: Sequence[UnservedAccelerator], currency: str, mixes: Sequence[ReplicaMix],
 ) -> dict[str, Any]:  # fmt: skip
     assert workload.serving is not None
     return {
@@ -240,6 +278,7 @@ def _service_document(
         "requests_per_second": list(rates),
         "currency": currency,
         "accelerators": [_row_document(row) for row in rows],
+        "mixes": [dataclasses.asdict(mix) for mix in mixes],
         "unserved": [dataclasses.asdict(with_texts(each)) for each in unserved],
     }
 
@@ -249,12 +288,14 @@ def _row_document(row: ReplicaAssessment) -> dict[str, Any]:
     return {
         "accelerator": row.accelerator,
         "count": row.count,
+        "nodes": replica.nodes,
         "concurrency": replica.concurrency,
         "limit": replica.limit,
         "requests_per_s": replica.requests_per_s,
         "output_tokens_per_s": rate.output_tokens_per_s,
         "output_tokens_per_s_low": rate.low,
         "output_tokens_per_s_high": rate.high,
+        "second": _second_document(row.second),
         "basis": rate.basis,
         "nearest": [{"source": each.source, "date": each.date} for each in rate.nearest],
         "ttft_ms": 1000 * replica.ttft_at_percentile_s,
@@ -265,6 +306,16 @@ def _row_document(row: ReplicaAssessment) -> dict[str, Any]:
         "cost_per_million_input": row.cost_per_million_input,
         "cost_per_million_output": row.cost_per_million_output,
     }
+
+
+def _second_document(second: SecondEstimate | None) -> dict[str, Any] | None:
+    """The other program's estimate, or why it has none; None where it is not installed."""
+    if second is None:
+        return None
+    rate = second.output_tokens_per_s
+    if isinstance(rate, float):
+        return {"source": second.source, "output_tokens_per_s": rate, "reason": None}
+    return {"source": second.source, "output_tokens_per_s": None, "reason": text_of(rate)}
 
 
 def report_errors(file: str, format_name: str) -> int:

@@ -27,6 +27,8 @@ import click
 @click.option("--accelerator", "accelerators", metavar="LIST", multiple=True, help="Only these; repeat or use commas.")
 @click.option("--count", "counts", metavar="LIST", multiple=True,
               help="Every replica of these sizes, instead of the size with the fewest accelerators.")  # fmt: skip
+@click.option("--mix", "mixed_accelerators", is_flag=True, default=None,
+              help="Also the least costly mix of two accelerators at each rate.")  # fmt: skip
 @click.option("--errors", "errors_file", metavar="FILE",
               help="Instead: errors of the estimates on FILE, a table of results.")  # fmt: skip
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True,
@@ -39,7 +41,7 @@ def command(
     counts: tuple[str, ...],
     errors_file: str | None,
     format_name: str,
-    **options: str | None,
+    **options: str | bool | None,
 ) -> int:
     """Print, for each accelerator, the replica that serves the most requests at once within memory and limits, its
     rates with the 80 % interval and their basis, replicas for the arrivals, and the cost of a million tokens.

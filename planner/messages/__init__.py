@@ -67,6 +67,9 @@ def _fill_texts(value: Any) -> Any:
     if isinstance(value, tuple):
         parts = tuple(_fill_texts(each) for each in value)
         return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    if isinstance(value, Mapping):
+        filled = {name: _fill_texts(each) for name, each in value.items()}
+        return filled if any(filled[name] is not each for name, each in value.items()) else value
     kind: Any = type(value)
     changes = {
         name: new

@@ -148,7 +148,7 @@ def costs_no_more(
 ) -> bool:
     """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more than
     `other_rates` a node-hour."""
-    if best.around.total > other.around.total or best.queue != other.queue:  # replicas are not in proportion to work
+    if best.around.total > other.around.total or not _has_replicas_alike(best, other, need):
         return False
     if parallel_limit(need) is not None and best.gang_rate < other.gang_rate * (1 - TOLERANCE):
         return False
@@ -161,6 +161,14 @@ def costs_no_more(
         instead * rate <= other_rate * step * (1 + TOLERANCE)
         for rate, other_rate in zip(rates[best.resource], other_rates, strict=True)
     )
+
+
+def _has_replicas_alike(best: Candidate, other: Candidate, need: WorkloadDemand) -> bool:
+    """Whether replicas of one do as much as so many of the other: those of a queue are not in proportion to work, and
+    where a service is divided over places the parts of it are parts of replicas, whose number is rounded."""
+    if best.queue != other.queue:
+        return False
+    return not (need.serving and need.may_spread) or math.isclose(best.gang_rate, other.gang_rate, rel_tol=TOLERANCE)
 
 
 def _emits_no_more(best: Candidate, other: Candidate, need: WorkloadDemand, setting: DominanceSetting) -> bool:
@@ -235,9 +243,11 @@ def _replacement_copies(best: SharedResource, item: SharedResource, needs: Seque
     copies = 1
     for candidate in item.candidates:
         other = offered.get((candidate.need, candidate.gang))
-        if other is None or not other.around.no_more_than(candidate.around) or other.queue != candidate.queue:
-            return None
         need = needs[candidate.need]
+        if other is None or not other.around.no_more_than(candidate.around):
+            return None
+        if not _has_replicas_alike(other, candidate, need):
+            return None
         same = best.resource.accelerator == item.resource.accelerator
         if not same and parallel_limit(need) is not None:
             return None

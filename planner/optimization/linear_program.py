@@ -18,7 +18,7 @@ DemandTask = tuple[int, int, int]
 month)."""
 ColumnKind = Literal[
     "start", "work", "ready", "pooled", "home", "gang", "gang_days", "short", "peak", "nodes", "staff", "any",
-    "top_up", "covered",
+    "top_up", "covered", "on_spot",
 ]  # fmt: skip
 RowEntries = list[tuple[int, float]]
 

@@ -44,6 +44,7 @@ from planner.optimization.linear_program import ANY_HOUR, CandidateActivity, Lin
 from planner.optimization.solution import PlanningContext
 from planner.optimization.standing_work import (
     add_pooled_nodes,
+    add_spread_nodes,
     add_standing_columns,
     count_nodes,
     count_replicas,
@@ -78,6 +79,7 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
             until = setting.market.resources[step.candidate.resource].last_month
             if (until is None or month <= until) and _is_open(step, need, month, allowed, started):
                 _add_work_columns(program, number, month, setting, shared, divided=_is_divided(step, setting, divided))
+    add_spread_nodes(program, setting)
     add_pooled_nodes(program, setting, lambda step, month: _use_rate(step, month, setting, shared))
     constraints.add_constraints(program, setting, shared, started)
     limit_constraints.add_limit_constraints(program, setting, shared, started)
@@ -130,7 +132,9 @@ def add_start_columns(
 
 
 def _is_divided(step: CandidateActivity, setting: PlanningContext, divided: Collection[int]) -> bool:
-    """Whether its work may be only a part: on owned nodes, or what exceeds them."""
+    """Whether its work may be only a part: on owned nodes, or what exceeds them, or in several places."""
+    if setting.demands.needs[step.candidate.need].may_spread:
+        return True
     owned = setting.market.resources[step.candidate.resource].node is not None
     return step.candidate.need in divided and (step.overflow or owned)
 

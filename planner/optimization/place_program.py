@@ -15,10 +15,11 @@ Minimise  sum cost[k,p] u + sum cost[i,a] y - sum (rate[l,t] - use[g,t]) c   sub
     sum_l c <= hours[b] sum_a y                      no shared capacity is used twice
     nodes price sum_b c <= hours[k,l] sum_a y        money pays in each hour for what runs then, of work at any hour
 
-Work up to a deadline and work that may be spread have columns for their shares of each month. Every plan of the model
-gives a solution here that costs no more, so any bound of this program holds for the model. It leaves out what only
-makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload, jobs at once, quotas, budgets and
-the emission of overflow; and it takes the best of each gang for work that may be spread.
+Work up to a deadline and work that may be spread have columns for their shares of each month (and block, where nodes
+stand for it). Every plan of the model gives a solution here that costs no more, so any bound of this program holds for
+the model. It leaves out what only makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload,
+jobs at once, quotas, budgets and the emission of overflow; and it takes the best of each gang for work that may be
+spread.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from planner.optimization.constraints import is_done_in_month
+from planner.optimization.home_constraints import list_tasks, task_of
 from planner.optimization.limit_constraints import add_carbon_rows, add_ownership_constraints
-from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RowEntries
+from planner.optimization.linear_program import ANY_HOUR, DemandTask, LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.model import StrategyScope, add_start_columns
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay, list_stays
@@ -158,20 +160,20 @@ class _Builder:
 
     def add_spread_work(self, index: int, stays: Sequence[Stay]) -> None:
         """Work that several places may do: shares of each task add up to all of it."""
-        of_task: dict[int, RowEntries] = defaultdict(list)
-        on_spot: dict[int, RowEntries] = defaultdict(list)
-        need = self.setting.demands.needs[index]
+        of_task: dict[DemandTask, RowEntries] = defaultdict(list)
+        on_spot: dict[DemandTask, RowEntries] = defaultdict(list)
+        demands = self.setting.demands
         for stay in stays:
-            steady, spot = self._add_shares(stay)
-            self.homes[index, stay.place] += [*steady, *spot]
-            for column in (*steady, *spot):
-                month = 0 if need.deadline is not None else self.program.columns[column].month
-                of_task[month].append((column, 1.0))
-                if column in spot:
-                    on_spot[month].append((column, 1.0))
-        for month in (0,) if need.deadline is not None else (m for m, units in enumerate(need.monthly, 1) if units):
-            self.program.row(1.0, 1.0, of_task[month] or [self._impossible(index)], index)
-            self.program.row(-math.inf, self.setting.rules.spot_share(need), on_spot[month])
+            for is_spot, columns in enumerate(self._add_shares(stay)):
+                self.homes[index, stay.place] += columns
+                for column in columns:
+                    there = self.program.columns[column]
+                    task, _ = task_of(index, there.month, there.block, demands)
+                    of_task[task].append((column, 1.0))
+                    on_spot[task] += [(column, 1.0)] if is_spot else []
+        for task in list_tasks(index, demands):
+            self.program.row(1.0, 1.0, of_task[task] or [self._impossible(index)], index)
+            self.program.row(-math.inf, self.setting.rules.spot_share(demands.needs[index]), on_spot[task])
 
     def add_levels(self) -> None:
         """What shared resources do at each level, and no more than they can in all."""
@@ -254,7 +256,7 @@ class _Builder:
             self.overflow[column] = stay.overflow
 
     def _add_shares(self, stay: Stay) -> tuple[list[int], list[int]]:
-        """Columns for the shares of work by month: by steady ways, and on spot."""
+        """Columns for the shares of work by month, and block of standing work: by steady ways, and on spot."""
         sides: tuple[list[int], list[int]] = ([], [])
         hours = stay.steady_hours + stay.spot_hours
         for slot in (stay.months <= stay.last_month).nonzero()[0].tolist():
@@ -263,7 +265,7 @@ class _Builder:
                 if not done[slot] or (math.isinf(rate) and not stay.is_shared):
                     continue
                 paid = float(stay.data[slot]) + (0.0 if math.isinf(rate) else rate * float(hours[slot]))
-                share = ProgramColumn("work", stay.need, int(stay.months[slot]))
+                share = ProgramColumn("work", stay.need, int(stay.months[slot]), int(stay.blocks[slot]))
                 column = self.program.column(share, paid, stay.most_a_month, whole=False)
                 self._add_work(stay, slot, column, float(hours[slot]), rate)
                 sides[side].append(column)

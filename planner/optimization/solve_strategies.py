@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 
@@ -29,7 +30,8 @@ def solve_strategies(
     solve_one = partial(solve_verified, request, setting, catalog, explain)
     with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
         first = [name for name in request.strategies if name != "cloud" or "hybrid" not in request.strategies]
-        known = dict(zip(first, pool.map(solve_one, first), strict=True))
+        searches = [pool.submit(copy_context().run, solve_one, name) for name in first]
+        known = {name: search.result() for name, search in zip(first, searches, strict=True)}
     if len(first) < len(request.strategies):
         hybrid = known["hybrid"]
         as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))

@@ -3,10 +3,16 @@ arrays)."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
 from typing import Any, Literal
 
 from planner.optimization.linear_program import LinearProgram
@@ -42,6 +48,10 @@ AGGREGATION = 1 << 12
 node (7,115 columns) it takes 62 s and more, all else 0.05 s; on others leaving it out costs nothing."""
 
 
+VALUES_REMEMBERED = 1_000_000
+"""Values of columns in all solutions that are remembered (32 MB)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less; minus infinity where nothing is.
@@ -57,6 +67,29 @@ class Solution:
 
 
 NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
+
+
+class _LastSolutions:
+    """The last solutions by the digest of their programs, for several threads."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, Solution] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> Solution | None:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def put(self, key: bytes, found: Solution) -> None:
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > 1 and sum(len(each.values) for each in self._known.values()) > VALUES_REMEMBERED:
+                self._known.popitem(last=False)
+
+
+_SOLUTIONS: ContextVar[_LastSolutions | None] = ContextVar("solutions", default=None)
 
 
 def solve_program(
@@ -78,12 +111,57 @@ def solve_program(
     """
     options = PROOF_ONLY if proof_only else {}
     idle = IDLE_WORK if plan_only else 1.0
-    found = _run_search(program, time_limit_s, start, work, gap, options, idle)
-    if found.status == "infeasible" and any(program.whole):
-        # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
-        confirmed = _run_search(program, time_limit_s, start, work / FIRST_PLAN, gap, {**options, "presolve": "off"})
-        return found if confirmed.status == "unsolved" else confirmed
+    run = partial(_run_search, program, time_limit_s, start)
+
+    def search() -> Solution:
+        found = run(work, gap, options, idle)
+        if found.status == "infeasible" and any(program.whole):
+            # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
+            confirmed = run(work / FIRST_PLAN, gap, {**options, "presolve": "off"})
+            return found if confirmed.status == "unsolved" else confirmed
+        return found
+
+    known = () if start is None else start.values
+    return _solve_once(_digest_program(program, (time_limit_s, work, gap, idle, proof_only, known)), search)
+
+
+@contextmanager
+def remember_solutions() -> Iterator[None]:
+    """Within it, a program that is equal to one of the last solved has its solution: plans that are made again with
+    other figures have many programs in common."""
+    token = _SOLUTIONS.set(_LastSolutions())
+    try:
+        yield
+    finally:
+        _SOLUTIONS.reset(token)
+
+
+def _solve_once(key: bytes, solve: Callable[[], Solution]) -> Solution:
+    known = _SOLUTIONS.get()
+    if known is None:
+        return solve()
+    found = known.get(key)
+    if found is None:
+        found = solve()
+        if not found.cut_by_clock:
+            known.put(key, found)
     return found
+
+
+def _digest_program(program: LinearProgram, options: tuple[object, ...]) -> bytes:
+    """Equal for equal programs that are solved alike."""
+    if _SOLUTIONS.get() is None:
+        return b""
+    import numpy as np
+
+    digest = hashlib.sha256(repr(options).encode())
+    for numbers in (
+        program.cost, program.lower, program.upper, program.whole, program.row_lower, program.row_upper,
+        program.entry_row, program.entry_column, program.entry_value,
+    ):  # fmt: skip
+        digest.update(np.array(numbers, dtype=np.float64).tobytes())
+        digest.update(b"|")
+    return digest.digest()
 
 
 def _run_search(
@@ -130,6 +208,10 @@ def _run_search(
 
 def relax_program(program: LinearProgram) -> Solution:
     """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none."""
+    return _solve_once(_digest_program(program, ("relaxed",)), lambda: _run_relaxation(program))
+
+
+def _run_relaxation(program: LinearProgram) -> Solution:
     import highspy
 
     parts = replace(program, whole=[False] * len(program.whole))

@@ -2,9 +2,10 @@
 
 In each block a workload has whole gangs (replicas), as many as its work needs at once and its spares, on whole nodes:
 of a single workload, unless it says that it shares nodes. In one home the number of nodes is known beforehand, so that
-only the way of paying is decided (`work` with its node-hours). Two cases need a column that counts nodes:
+only the way of paying is decided (`work` with its node-hours). Three cases need a column that counts nodes:
 
 - divided between an owned system and the cloud (`ready`): each side has whole nodes for its part;
+- spread over several places (`ready`, `nodes`): each place has whole nodes for its part, however they are paid;
 - shared with other workloads (`pooled`): the parts of nodes of all of them add up to whole nodes.
 """
 
@@ -12,11 +13,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from planner.optimization.linear_program import CandidateActivity, LinearProgram, ProgramColumn, RowEntries
+from planner.optimization.linear_program import (
+    CandidateActivity,
+    DemandTask,
+    LinearProgram,
+    ProgramColumn,
+    RowEntries,
+)
 from planner.optimization.solution import PlanningContext
 from planner.supply.candidates import Candidate
+from planner.supply.homes import Home, home_of
 from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
@@ -50,6 +60,18 @@ def count_nodes(candidate: Candidate, need: WorkloadDemand, replicas: int) -> fl
     return nodes if need.workload.shares_nodes else float(math.ceil(nodes - ROUNDING))
 
 
+def has_pooled_nodes(candidate: Candidate, need: WorkloadDemand) -> bool:
+    """Whether parts of nodes add up to whole ones with those of other workloads; gangs that span nodes fill them."""
+    return need.workload.shares_nodes and candidate.nodes_per_gang == 1
+
+
+def count_divisible_nodes(candidate: Candidate, need: WorkloadDemand, replicas: int) -> float:
+    """Nodes of so many gangs where some may be elsewhere: a part of the work takes as great a part of these at least,
+    in whole nodes, and of gangs that span nodes in whole gangs of them."""
+    nodes = replicas * candidate.granule
+    return nodes if need.workload.shares_nodes else max(float(candidate.nodes_per_gang), nodes)
+
+
 def add_standing_columns(
     program: LinearProgram,
     work: ProgramColumn,
@@ -59,31 +81,89 @@ def add_standing_columns(
     *,
     divided: bool,
 ) -> None:
-    """The columns of one step in one block. `rate` is the cost of a node-hour, `data` that of all the work's data."""
+    """The columns of one step in one block. `rate` is the cost of a node-hour, `data` that of all the work's data;
+    `divided`: the step may do a part of the work, and steps in other places the rest."""
     step = program.steps[work.owner]
     candidate = step.candidate
     need, block_hours = setting.demands.needs[candidate.need], setting.demands.block_hours
     hours = block_hours[work.block]
     replicas = count_replicas(candidate, need, need.ready_units(work.month - 1, work.block, block_hours), hours)
     at_once = parallel_limit(need)
-    divided = divided and not need.workload.shares_nodes
+    pooled = has_pooled_nodes(candidate, need)
+    divided = divided and not pooled
     upper = 1.0
     if setting.market.resources[candidate.resource].interrupts:
         upper = largest_spot_share(setting.rules, candidate, need, replicas, divided=divided)
     if upper <= 0 or (at_once is not None and replicas > at_once):
         return
-    nodes = count_nodes(candidate, need, replicas)
-    counted = need.workload.shares_nodes or divided
-    column = ProgramColumn(
-        "work", work.owner, work.month, work.block, work.task, 0.0 if counted else nodes * hours, work.units, nodes
-    )
-    share = program.column(column, data + (0.0 if counted else rate * nodes * hours), upper, whole=False)
+    counted = pooled or divided
+    nodes = (count_divisible_nodes if counted else count_nodes)(candidate, need, replicas)
+    column = replace(work, node_hours=0.0 if counted else nodes * hours, nodes=nodes)
+    share = program.column(column, data + rate * column.node_hours, upper, whole=False)
     if divided:
-        group = float(candidate.nodes_per_gang)
-        ready = ProgramColumn("ready", work.owner, work.month, work.block, work.task, group * hours)
-        number = program.column(ready, rate * group * hours, nodes / group, whole=True)
-        of_group = 1.0 if candidate.nodes_per_gang > 1 else float(candidate.gangs_per_node)
-        program.row(-math.inf, 0.0, [(share, 1.0), (number, -min(1.0, of_group / replicas))])
+        group, most = candidate.nodes_per_gang, count_nodes(candidate, need, replicas)
+        ready = replace(work, kind="ready", node_hours=group * hours, units=0.0)
+        number = program.column(ready, rate * group * hours, most / group, whole=not need.may_spread)
+        program.row(-math.inf, 0.0, [(share, 1.0), (number, -group / nodes)])
+
+
+def add_spread_nodes(program: LinearProgram, setting: PlanningContext) -> None:
+    """Whole nodes in each place, however they are paid, for services that are spread over several. Where spot may hold
+    a part of the replicas only, that is a part of those of all places."""
+    resources, needs = setting.market.resources, setting.demands.needs
+    shares: dict[tuple[int, int, int], int] = {}
+    places: dict[tuple[DemandTask, Home], list[_PlaceWay]] = defaultdict(list)
+    on_spot: dict[DemandTask, RowEntries] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind not in ("work", "ready"):
+            continue
+        candidate, at = program.steps[column.owner].candidate, (column.owner, column.month, column.block)
+        need, is_spot = needs[candidate.need], resources[candidate.resource].interrupts
+        if not (need.serving and need.may_spread):
+            continue
+        if column.kind == "ready":
+            of_group = candidate.nodes_per_gang / program.columns[shares[at]].nodes
+            way = _PlaceWay(shares[at], number, of_group, is_spot)
+            places[column.task, home_of(candidate, resources)].append(way)
+        elif has_pooled_nodes(candidate, need):
+            on_spot[column.task] += [(number, 1 / program.upper[number])] if is_spot else []
+        else:
+            shares[at] = number
+    for (task, _), ways in sorted(places.items()):
+        on_spot[task] += _add_place_nodes(program, task, ways)
+    for entries in on_spot.values():
+        program.row(-math.inf, 1.0, entries)
+
+
+class _PlaceWay(NamedTuple):
+    """A way to pay the nodes of a service in a place: its columns of work and of nodes (groups of them, for a gang that
+    spans nodes), and the share of the work that one of those can do."""
+
+    share: int
+    ready: int
+    of_group: float
+    is_spot: bool
+
+
+def _add_place_nodes(program: LinearProgram, task: DemandTask, ways: Sequence[_PlaceWay]) -> RowEntries:
+    """The nodes of a service in one place. Returns the part of the service that relies on spot there, as a share of the
+    part that may."""
+    most, of_group = max(program.upper[way.ready] for way in ways), ways[0].of_group
+    counted = ProgramColumn("nodes", task[0], task[1], task[2])
+    nodes = program.column(counted, 0.0, most, whole=True)
+    program.row(0.0, 0.0, [*((way.ready, 1.0) for way in ways), (nodes, -1.0)])
+    spot = [way for way in ways if way.is_spot]
+    may = max((program.upper[way.share] for way in spot), default=1.0)
+    if may == 1:
+        return []
+    # Nodes that may be on spot at some time: the others hold all replicas but the part that relies on spot.
+    at_risk = program.column(counted, 0.0, most, whole=True)
+    part = program.column(replace(counted, kind="on_spot"), 0.0, may, whole=False)
+    program.row(-math.inf, 0.0, [*((way.ready, 1.0) for way in spot), (at_risk, -1.0)])
+    program.row(-math.inf, 0.0, [*((way.share, 1.0) for way in spot), (part, -1.0)])
+    steady = [(nodes, -of_group), (at_risk, of_group)]
+    program.row(-math.inf, 0.0, [*((way.share, 1.0) for way in ways), *steady, (part, -1.0)])
+    return [(part, 1 / may)]
 
 
 def add_pooled_nodes(
@@ -96,7 +176,7 @@ def add_pooled_nodes(
     for number, column in enumerate(program.columns):
         if column.kind == "work" and column.nodes and not column.node_hours:
             step = program.steps[column.owner]
-            if setting.demands.needs[step.candidate.need].workload.shares_nodes:
+            if has_pooled_nodes(step.candidate, setting.demands.needs[step.candidate.need]):
                 way = -1 if step.shared is None else step.shared
                 key = (step.candidate.resource, way, column.month, column.block)
                 parts[key].append((number, column.nodes))

@@ -19,6 +19,7 @@ from planner.optimization.model import StrategyScope, list_steps
 from planner.optimization.solution import PlanningContext
 from planner.optimization.standing_work import (
     ROUNDING,
+    count_divisible_nodes,
     count_nodes,
     count_replicas,
     largest_spot_share,
@@ -219,7 +220,7 @@ class _StayBuilder:
             steady, spot = steady - data, spot - data
         share = np.zeros(len(hours))
         for way in ways.spot:
-            share = np.maximum(share, self._spot_share(way, divided=home.is_owned))
+            share = np.maximum(share, self._spot_share(way, divided=self._is_divided(home)))
         divided = self._divide(home, there[0], ways, share, data) if not elsewhere else None
         share[spot >= steady] = 0.0
         return Stay(
@@ -281,8 +282,8 @@ class _StayBuilder:
         return min(1.0, at_once * fastest * self.setting.terms.hours_per_month / self.need.total)
 
     def _node_hours(self, way: Candidate, home: Home) -> Floats:
-        """The node-hours of each slot on one candidate; of standing work divided with owned nodes the parts of nodes
-        that its replicas take, as each side may have any number of them."""
+        """The node-hours of each slot on one candidate; of standing work that is divided over places the parts of nodes
+        that its replicas take, as each place may have any number of them."""
         import numpy as np
 
         key = (home.is_owned, way.gang_rate, way.granule, way.units_per_node_hour)
@@ -292,8 +293,8 @@ class _StayBuilder:
                 replicas = [
                     count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots
                 ]
-                nodes = [self._least_nodes(way, n) if home.is_owned else count_nodes(way, need, n) for n in replicas]
-                amounts = [n * hours[b] for n, (_, b) in zip(nodes, self.slots, strict=True)]
+                count = count_divisible_nodes if self._is_divided(home) else count_nodes
+                amounts = [count(way, need, n) * hours[b] for n, (_, b) in zip(replicas, self.slots, strict=True)]
             elif need.deadline is not None:
                 amounts = [need.total / way.units_per_node_hour] * len(self.slots)
             else:
@@ -301,11 +302,9 @@ class _StayBuilder:
             self._hours[key] = np.array(amounts)
         return self._hours[key]
 
-    def _least_nodes(self, way: Candidate, replicas: int) -> float:
-        """Nodes of so many replicas where some may be elsewhere: a part of it takes as great a part of these at least,
-        in whole nodes on each side."""
-        parts = replicas * way.granule
-        return parts if self.need.workload.shares_nodes else max(1.0, parts)
+    def _is_divided(self, home: Home) -> bool:
+        """Whether other places may do a part of the work."""
+        return home.is_owned or self.need.may_spread
 
     def _cost(self, way: Candidate, home: Home) -> Floats:
         """What each slot costs by the hour on one candidate, with data where it takes overflow; infinite when it is not

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution as replay
 from planner.optimization.cost_allocation import workload_costs
-from planner.optimization.home_constraints import list_tasks
-from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, raise_limit, relax_limit
-from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.linear_program import LinearProgram
+from planner.optimization.model import StrategyScope
 from planner.optimization.plan_search import SearchedPlan, search_plan
 from planner.optimization.solution import (
     BlockUse,
@@ -26,22 +26,23 @@ from planner.optimization.solution import (
     PlanningContext,
     ResourceOrder,
 )
-from planner.optimization.solver import GAP_TARGET, TIME_LIMIT_S, Solution, solve_program
+from planner.optimization.solver import GAP_TARGET, TIME_LIMIT_S, Solution
+from planner.optimization.standing_work import has_pooled_nodes
 from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
 from planner.result.message import Message, message
 from planner.supply.candidates import Candidate, Resource
-from planner.supply.homes import round_up_to_gangs
+from planner.supply.homes import Home, home_of, round_up_to_gangs
 from pricing.units import HOURS_PER_DAY
 
 REPLAY_TOLERANCE = 1e-5
-EXPLAIN_WORK = 2e6
-"""Work of each search for what is in the way of an impossible strategy: beyond it that is not known."""
 NEGLIGIBLE_SHARE = 1e-7
 """Of a task: a smaller share is left by the solver's tolerance."""
 
 
+UseKey = tuple[int, int, int]
+"""Step of the program, month, block."""
 PoolKey = tuple[int, int | None, int, int]
 """Nodes that workloads share: resource of the market, committed money, month, block."""
 
@@ -54,26 +55,6 @@ class SolvedStrategy:
     decisions: Decisions = field(default_factory=Decisions)
     candidates: tuple[Candidate, ...] = ()
     resources: tuple[Resource, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """By workload index, the share of its work that stays undone (only those above 0). Not `is_known`: the search ended
-    before it found any; not `is_least`: it ended before it was proven that no less can stay undone."""
-
-    shares: dict[int, float]
-    is_known: bool
-    is_least: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LimitRelief:
-    """The amount of a limit that alone lets a strategy be planned; None: no amount does, or (not `is_known`) the search
-    ended before one was found."""
-
-    limit: RequestLimit
-    enough: float | None
-    is_known: bool
 
 
 def ownable_workloads(setting: PlanningContext) -> tuple[bool, ...]:
@@ -179,84 +160,6 @@ def measure_gap(present: float, bound: float) -> tuple[float | None, float | Non
     return least, (present - least) / abs(present) if present else 0.0
 
 
-def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
-    """The share of each workload's work that cannot be done at best under `name`."""
-    program = build_program(setting, strategy_scope(name, setting))
-    relaxed = allow_shortage(program)
-    solution = solve_program(relaxed, work=EXPLAIN_WORK)
-    missing: dict[int, float] = defaultdict(float)
-    for column, value in zip(relaxed.columns, solution.values, strict=False):
-        if column.kind == "short" and value > 0:
-            missing[column.owner] += value
-    shares = {need: value / len(tuple(list_tasks(need, setting.demands))) for need, value in sorted(missing.items())}
-    large = {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
-    return Shortage(large, bool(solution.values), solution.status == "optimal")
-
-
-def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
-    """What each limit of an impossible strategy alone would have to be in all of its rows."""
-    program = build_program(setting, strategy_scope(name, setting))
-    return [_find_enough(program, limit) for limit in program.limits]
-
-
-def _find_enough(program: LinearProgram, limit: RequestLimit) -> LimitRelief:
-    """The least amount of a limit that suffices, rounded up to a figure that was tried: the least itself holds only to
-    the solver's tolerance."""
-    solution = solve_program(relax_limit(program, limit), work=EXPLAIN_WORK)
-    if not solution.values:
-        return LimitRelief(limit, None, solution.status != "unsolved")
-    least = limit.amount + solution.objective
-    for margin in (0.0, 1e-4, 1e-3, 1e-2):
-        enough = _round_up(least * (1 + margin))
-        raised = raise_limit(program, limit, enough - limit.amount)
-        if solve_program(raised, work=EXPLAIN_WORK, gap=1.0).values:
-            return LimitRelief(limit, enough, is_known=True)
-    return LimitRelief(limit, None, is_known=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TargetRelief:
-    """The nearest whole per cent at which a target on commitments can be met with all other limits; None: it is not
-    in the way alone, or the search ended before it met one."""
-
-    name: str
-    target: float
-    attainable: float | None
-
-
-def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[TargetRelief]:
-    """For each target on commitments, the share that an impossible strategy could meet."""
-    reliefs = []
-    for field_name, target in setting.rules.commitment_targets.items():
-        least_strict = 100 if field_name.endswith("_max") else 0
-        strict, feasible = round(100 * target), least_strict
-        if not _meets_target(name, setting, field_name, least_strict):
-            reliefs.append(TargetRelief(field_name, target, None))
-            continue
-        while abs(strict - feasible) > 1:
-            middle = (strict + feasible) // 2
-            strict, feasible = (
-                (strict, middle) if _meets_target(name, setting, field_name, middle) else (middle, feasible)
-            )
-        reliefs.append(TargetRelief(field_name, target, feasible / 100))
-    return reliefs
-
-
-def _meets_target(name: StrategyName, setting: PlanningContext, field_name: str, percent: int) -> bool:
-    limits = setting.rules.limits.model_copy(update={field_name: percent / 100})
-    relaxed = replace(setting, rules=replace(setting.rules, limits=limits))
-    program = build_program(relaxed, strategy_scope(name, relaxed))
-    return bool(solve_program(program, work=EXPLAIN_WORK, gap=1.0).values)
-
-
-def _round_up(amount: float) -> float:
-    """To four digits and never below the amount."""
-    if amount <= 0:
-        return 0.0
-    step = 10.0 ** (math.floor(math.log10(amount)) - 3)
-    return math.ceil(amount / step - 1e-9) * step
-
-
 def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStrategy:
     setting, rules, program, solver_result = found.setting, found.allowed, found.program, found.solution
     terms, resources = setting.terms, setting.market.resources
@@ -324,11 +227,11 @@ def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhea
 def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solution) -> tuple[CandidateUse, ...]:
     """Work of each candidate in each month: shares of tasks give the units, and the hours unless nodes are counted for
     them; pooled nodes are hours of those that share them, in proportion to what each of them needs."""
-    hours: dict[tuple[int, int, int], float] = defaultdict(float)
-    units: dict[tuple[int, int, int], float] = defaultdict(float)
-    parts_of_nodes: dict[PoolKey, dict[tuple[int, int, int], float]] = defaultdict(dict)
+    hours: dict[UseKey, float] = defaultdict(float)
+    units: dict[UseKey, float] = defaultdict(float)
+    parts_of_nodes: dict[PoolKey, dict[UseKey, float]] = defaultdict(dict)
     pooled: dict[PoolKey, float] = {}
-    for column, value in zip(program.columns, solution.values, strict=True):
+    for number, (column, value) in enumerate(zip(program.columns, solution.values, strict=True)):
         if column.kind not in ("work", "ready", "pooled") or value < NEGLIGIBLE_SHARE:
             continue
         step, key = program.steps[column.owner], (column.owner, column.month, column.block)
@@ -338,16 +241,18 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
             continue
         if column.kind == "work":
             units[key] += value * column.units
-            if setting.demands.needs[step.candidate.need].workload.shares_nodes and not column.node_hours:
+            need = setting.demands.needs[step.candidate.need]
+            if has_pooled_nodes(step.candidate, need) and not column.node_hours:
                 parts_of_nodes[pool][key] = value * column.nodes
-        hours[key] += (value if column.kind == "work" else round(value)) * column.node_hours
+        hours[key] += (round(value) if program.whole[number] else value) * column.node_hours
     for pool, node_hours in pooled.items():
         needed = math.fsum(parts_of_nodes[pool].values())
         for key, nodes in parts_of_nodes[pool].items():
             hours[key] += node_hours * nodes / needed
+    working = _level_spread_work(setting, program, hours, units)
     parts: dict[tuple[int, int], list[BlockUse]] = defaultdict(list)
     for (owner, month, block), node_hours in sorted(hours.items()):
-        if not units[owner, month, block]:
+        if not units[owner, month, block] and (owner, month, block) not in working:
             continue  # nodes that cost nothing more where they stand, and do nothing
         parts[owner, month].append(BlockUse(block, node_hours, units[owner, month, block]))
     uses = [
@@ -357,6 +262,32 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
     return tuple(
         sorted(uses, key=lambda s: (s.month, s.candidate.need, resources[s.candidate.resource].key, s.candidate.gang))
     )
+
+
+def _level_spread_work(
+    setting: PlanningContext, program: LinearProgram, hours: Mapping[UseKey, float], units: dict[UseKey, float]
+) -> frozenset[UseKey]:
+    """Divides the work of a spread service at a place over its nodes by their hours, those on spot apart where their
+    share is limited: the program does not decide which of them do it. Returns the uses of such places with work: their
+    nodes are whole together."""
+    resources, needs = setting.market.resources, setting.demands.needs
+    alike: dict[tuple[int, Home, int, int], dict[bool, list[UseKey]]] = defaultdict(lambda: defaultdict(list))
+    for key in hours:
+        candidate = program.steps[key[0]].candidate
+        need = needs[candidate.need]
+        if need.serving and need.may_spread and not has_pooled_nodes(candidate, need):
+            apart = resources[candidate.resource].interrupts and setting.rules.spot_share(need) < 1
+            alike[candidate.need, home_of(candidate, resources), key[1], key[2]][apart].append(key)
+    working: set[UseKey] = set()
+    for sides in alike.values():
+        here = [key for keys in sides.values() for key in keys]
+        has_nodes = all(any(hours[key] for key in keys) for keys in sides.values())
+        for keys in sides.values() if has_nodes else (here,):  # without nodes it is rounding of the solver
+            done, there = (math.fsum(amounts[key] for key in keys) for amounts in (units, hours))
+            units.update({key: done * hours[key] / there if there else 0.0 for key in keys})
+        if any(units[key] for key in here):
+            working.update(key for key in here if hours[key])
+    return frozenset(working)
 
 
 def _build_use(setting: PlanningContext, candidate: Candidate, month: int, blocks: list[BlockUse]) -> CandidateUse:

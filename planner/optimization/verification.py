@@ -27,6 +27,7 @@ from planner.request.errors import InternalError
 from planner.supply.candidates import Candidate
 from planner.supply.homes import is_owned_place
 from planner.supply.price_rules import (
+    gang_refusal,
     is_permitted_place,
     last_month,
     last_start,
@@ -226,6 +227,8 @@ def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
             fabric = plan.catalog.fabric(resource.quote.offering)
             if not fabric.joins(span):
                 yield Violation("gang_without_fabric", need.workload.name, use.month, span, fabric.nodes_joined or 1)
+        if resource.quote is not None and gang_refusal(resource.quote, need.workload, span) is not None:
+            yield Violation("gang_larger_than_order", need.workload.name, use.month, span, 0)
         if resource.what in ("commitment", "owned") and resource.unit == "node":
             count = active[resource.key, use.month]
             if span > count:

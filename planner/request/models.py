@@ -227,8 +227,9 @@ class Workload(RequestModel):
     shares_nodes: bool = False
     """Whether it may run on one node at the same time as other workloads that say so (a Kubernetes pool)."""
     spread: bool = False
-    """Whether work that may run at any hour may be divided over several places. Default: it lives in one place in the
-    cloud, or on one owned system with one place in the cloud for what exceeds it."""
+    """Whether it may be divided over several places at once: work, or the replicas of a service, in whole nodes in each
+    place. Default: it lives in one place in the cloud, or on one owned system with one place in the cloud for what
+    exceeds it."""
     accelerators: tuple[Text, ...] = ()
     """The only accelerators allowed; empty: any."""
     substitution: bool = False
@@ -265,12 +266,6 @@ class Workload(RequestModel):
     """Monthly budget in the currency of the plan."""
     notes: str = ""
     """Remarks; shown, not used."""
-
-    @model_validator(mode="after")
-    def _check_spread(self) -> Self:
-        if self.spread and (self.kind in ("inference", "interactive") or self.demand.daily_shape != "flat"):
-            raise ValueError("spread: only work that may run at any hour can be spread over several places")
-        return self
 
     @model_validator(mode="after")
     def _check_recovery(self) -> Self:

@@ -47,6 +47,20 @@ class Speculation(RequestModel):
     """Time of a step, drafts included, over that of a step without speculation at the same requests at once."""
 
 
+class Disaggregation(RequestModel):
+    """Prompts and generation on accelerators of their own (prefill and decode apart), as you measured them on this
+    service, on a replica of `gang` accelerators."""
+
+    prefill_accelerators: Annotated[int, Field(ge=1, le=7)]
+    """Accelerators of the replica that read prompts; the others generate and hold the key-value cache."""
+    ttft_ratio: Annotated[float, Field(gt=0, le=100)]
+    """Time to first token, transfer of the cache included, over that of a replica of as many accelerators that does
+    both, at the same requests at once."""
+    tpot_ratio: Annotated[float, Field(gt=0, le=100)]
+    """Time per output token over that of a replica of as many accelerators that does both, at the same requests at
+    once."""
+
+
 class Serving(RequestModel):
     """The requests of a service and the limits on their times; the model is `network`, arrivals are `demand`."""
 
@@ -76,6 +90,11 @@ class Serving(RequestModel):
     queries); `measured` rates are with it."""
     speculation: Speculation | None = None
     """Speculative decoding; null: none. `measured` rates are with it."""
+    disaggregation: Disaggregation | None = None
+    """Prefill and decode on accelerators of their own; null: none. `measured` rates are with it."""
+    mixed_accelerators: bool = False
+    """Whether shares of the arrivals may be served on several types of accelerators in one region, where that costs
+    less; each share has replicas, and spare ones, of its own."""
     measured: Annotated[tuple[ServedRate, ...], Field(max_length=1000)] = ()
     """Rates that you measured. Replicas of that accelerator and about that count have them as their level; elsewhere
     they count beside the published results."""

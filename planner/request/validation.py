@@ -22,6 +22,9 @@ LEVELS = {"demand_change_annual": 0.0, "throughput_level": 1.0, "hardware_price_
 CHANGE_MAX = 100.0
 """Times as much: more in a year is a slip of the pen."""
 
+DISAGGREGATED_MAX = 8
+"""Accelerators of a replica with prefill and decode apart: those of one node."""
+
 
 def validate_form(request: Request) -> Iterator[InputProblem]:
     """Every problem of a request that shows without prices and names."""
@@ -65,6 +68,16 @@ def _validate_serving(path: str, workload: Workload) -> Iterator[InputProblem]:
     ):  # fmt: skip
         if is_wrong:
             yield InputProblem(f"{path}.{field}", f"{path}.{field}", why, "", expected)
+    apart, gang = workload.serving.disaggregation, workload.gang
+    if apart is not None and not apart.prefill_accelerators < (gang or 0) <= DISAGGREGATED_MAX:
+        at, read = f"{path}.gang", "" if gang is None else f"{gang:g}"
+        expected = f"accelerators of the measured replica, {apart.prefill_accelerators + 1} to {DISAGGREGATED_MAX}"
+        yield InputProblem(at, at, "serving.disaggregation is of one size of replica", read, expected)
+    if workload.serving.mixed_accelerators:
+        at = f"{path}.serving.mixed_accelerators"
+        for field in ("budget_per_month", "recovery"):
+            if getattr(workload, field) is not None:
+                yield InputProblem(at, at, f"parts of a service cannot share its {field}", "", f"no {field}, or false")
 
 
 def _validate_carbon(request: Request) -> Iterator[InputProblem]:
@@ -84,7 +97,10 @@ def _validate_call_prices(request: Request) -> Iterator[InputProblem]:
         if price.workload not in workloads:
             yield unknown_name(f"{path}.workload", price.workload, list(workloads))
             continue
-        unit = workloads[price.workload].unit
+        serving, unit = workloads[price.workload].serving, workloads[price.workload].unit
+        if serving is not None and serving.mixed_accelerators:
+            yield InputProblem(path, path, "the service may be planned in parts", price.workload,
+                               "serving.mixed_accelerators: false")  # fmt: skip
         if price.output_tokens_per_unit is None and "token" not in unit.casefold():
             at = f"{path}.output_tokens_per_unit"
             expected = f"the tokens of one work unit of {price.workload}, which is counted in {unit or 'units'}"

@@ -26,6 +26,7 @@ from planner.supply.onprem import OwnedNode
 from planner.supply.price_rules import (
     commitment_pool,
     decide_prices,
+    gang_refusal,
     is_permitted_place,
     last_month,
     last_start,
@@ -290,7 +291,9 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue
         number = build.number(resource)
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
-            if math.isfinite(hours):
+            if (too_large := gang_refusal(quote, workload, fit.nodes_per_gang)) is not None:
+                search.refused[quote.price.key] = too_large
+            elif math.isfinite(hours):
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
 
 
@@ -325,8 +328,7 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
         return
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return
-    offering = quote.offering
-    gang_fits = _place_rented(build, search, offering)
+    gang_fits = _place_rented(build, search, quote.offering)
     around = _data_costs_at(build, search, quote)
     if isinstance(gang_fits, Message) or around is None:
         return

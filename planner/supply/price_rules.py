@@ -132,6 +132,15 @@ def use_refusal(quote: Quote, option: PurchaseOption, need: WorkloadDemand) -> M
     return None
 
 
+def gang_refusal(quote: Quote, workload: Workload, nodes: int) -> Message | None:
+    """Why a gang of so many nodes cannot be on one order of dated capacity; None where it can be. Nobody says that two
+    orders share a fabric, so a gang is on one, unless any network joins its nodes."""
+    most = quote.sale.max_nodes if quote.sale is not None else None
+    if most is None or nodes <= most or workload.fabric == "any":
+        return None
+    return message("gang_larger_than_order", nodes=nodes, most=most)
+
+
 def is_allowed(quote: Quote, request: Request) -> bool:
     """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
     where estimates are switched off, none newer than the plan."""
@@ -156,23 +165,30 @@ def is_offered(quote: Quote, request: Request, start: date) -> bool:
     return is_allowed(quote, request) and sale_refusal(quote, start) is None
 
 
+def list_cpu_machines(catalog: Catalog, request: Request, workload: Workload) -> Iterator[PlainMachine]:
+    """The machines on demand with CPUs only, where the request and the workload may run."""
+    for each in catalog.machines:
+        if (
+            each.kind == "cpu"
+            and each.purchase_option == "on_demand"
+            and is_permitted_place(request, each.provider, each.region)
+            and (each.provider, each.region) in catalog.regions
+            and may_run_in(catalog, request, workload, each.provider, each.region)
+        ):
+            yield each
+
+
 def find_cpu_machine(
     catalog: Catalog, request: Request, workload: Workload, vcpus: float, memory_gib: float
 ) -> PlainMachine | None:
     """The cheapest machine on demand with CPUs only, of that size or larger, where the request and the workload may
     run; None if the catalogue has none."""
-    found = [
+    large_enough = (
         each
-        for each in catalog.machines
-        if each.kind == "cpu"
-        and each.purchase_option == "on_demand"
-        and (each.vcpus or 0) >= vcpus
-        and (each.memory_gib or 0) >= memory_gib
-        and is_permitted_place(request, each.provider, each.region)
-        and (each.provider, each.region) in catalog.regions
-        and may_run_in(catalog, request, workload, each.provider, each.region)
-    ]
-    return min(found, key=lambda each: (each.price_per_hour, each.key), default=None)
+        for each in list_cpu_machines(catalog, request, workload)
+        if (each.vcpus or 0) >= vcpus and (each.memory_gib or 0) >= memory_gib
+    )
+    return min(large_enough, key=lambda each: (each.price_per_hour, each.key), default=None)
 
 
 def may_run(catalog: Catalog, request: Request, workload: Workload, quote: Quote) -> bool:

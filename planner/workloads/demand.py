@@ -43,8 +43,8 @@ class WorkloadDemand:
 
     @property
     def may_spread(self) -> bool:
-        """Whether its work may be divided over several places: only work that may run at any hour is."""
-        return self.workload.spread and not self.serving
+        """Whether its work, or the replicas of a service, may be divided over several places at once."""
+        return self.workload.spread
 
     def block_units(self, month: int, block: int, block_hours: tuple[float, ...]) -> float:
         """Work units due in a block of a month (month counts from 0); the blocks of a month add up to `monthly`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from planner.performance.memory import USABLE_FRACTIONS, MemoryEstimate, estimate_memory, judge_fit, smallest_gang
 from planner.performance.parallelism import USUAL_SERVER_SIZE, GangLinks
@@ -35,6 +35,12 @@ from pricing.fabric import SLICE_FABRIC, Fabric
 UNJOINED = ("nodes_not_joined", "slices_not_joined")
 REPLICA_SIZES = (1, 2, 4, 8)
 """Accelerators of one replica of a service that are tried: tensor parallelism divides heads evenly."""
+REPLICA_NODES = (2, 4, 8)
+"""Nodes of one replica that are tried where the model fits on none."""
+SPANNING_NODES = (4, 8)
+"""Accelerators of the nodes that a replica may span: tensor parallelism within each."""
+ReplicaKey = tuple[str, float, int, float | None]
+"""Accelerator, count, nodes, and the network between them in Gbit/s."""
 GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
 """Multiples of a node tried for one job that may grow to meet its deadline."""
 
@@ -63,7 +69,7 @@ class PlacementSearch:
     rates: dict[tuple[str, float], Throughput | Message] = field(default_factory=dict)
     memory: dict[float, MemoryEstimate | Message] = field(default_factory=dict)
     least: dict[str, float | Message] = field(default_factory=dict)
-    replicas: dict[tuple[str, float], tuple[Throughput, ServiceQueue] | Message] = field(default_factory=dict)
+    replicas: dict[ReplicaKey, tuple[Throughput, ServiceQueue] | Message] = field(default_factory=dict)
     allowed: frozenset[str] | None = field(init=False)
     vendors: frozenset[str] = field(init=False)
     ineligible: Message = field(init=False)
@@ -94,7 +100,7 @@ def find_placements(
     if isinstance(least, Message):
         return least
     if search.need.workload.serving is not None:
-        return _place_replicas(search, part, per_node)
+        return _place_replicas(search, part, per_node, fabric)
     shared = _place_shared(search, part, per_node, memory_gib)
     if shared is not None:
         return shared if isinstance(shared, Message) else [shared]
@@ -132,11 +138,12 @@ def _place_gangs(
     return placements
 
 
-def _place_replicas(search: PlacementSearch, part: Accelerator, per_node: float) -> list[Placement] | Message:
+def _place_replicas(
+    search: PlacementSearch, part: Accelerator, per_node: float, fabric: Fabric | None
+) -> list[Placement] | Message:
     """The sizes of a replica of a service within a node, as stated or each power of two that does more on each
-    accelerator than smaller ones; or the reason why the largest does not do."""
-    from planner.workloads.served_placement import serve_replica
-
+    accelerator than smaller ones; over whole nodes that are joined where the model fits on none. Or the reason why the
+    largest does not do."""
     workload = search.need.workload
     counts = (workload.gang,) if workload.gang else REPLICA_SIZES
     placements: list[Placement] = []
@@ -144,20 +151,52 @@ def _place_replicas(search: PlacementSearch, part: Accelerator, per_node: float)
     for count in counts:
         if count > per_node * (1 + 1e-9):
             continue
-        key = (part.name, count)
-        if key not in search.replicas:
-            search.replicas[key] = serve_replica(workload, part, int(count), search.names)
-        replica = search.replicas[key]
-        if isinstance(replica, Message):
-            outcome = replica
+        fit = _place_replica(search, part, count, 1, fabric)
+        if isinstance(fit, Message):
+            outcome = fit
+        elif all(fit.throughput.units_per_hour / count > p.throughput.units_per_hour / p.gang for p in placements):
+            placements.append(replace(fit, gangs_per_node=max(1, math.floor(per_node / count + 1e-9))))
+    spans = outcome.code == "replica_memory_too_small" or (workload.gang or 0) > max(REPLICA_SIZES)
+    if placements or per_node not in SPANNING_NODES or not spans:
+        return placements or outcome
+    return _place_over_nodes(search, part, per_node, fabric, outcome)
+
+
+def _place_over_nodes(
+    search: PlacementSearch, part: Accelerator, per_node: float, fabric: Fabric | None, alone: Message
+) -> list[Placement] | Message:
+    """The replica on the fewest whole nodes that one fabric joins, of a model that does not fit on one (`alone` says
+    why); or the reason why there is none."""
+    workload = search.need.workload
+    outcome = alone
+    for nodes in REPLICA_NODES:
+        if workload.gang not in (None, nodes * per_node):
             continue
-        throughput, queue = replica
-        accepted = _accept_throughput(search, part, throughput)
-        if isinstance(accepted, Message):
-            outcome = accepted
-        elif all(accepted.units_per_hour / count > p.throughput.units_per_hour / p.gang for p in placements):
-            placements.append(Placement(count, 1, max(1, math.floor(per_node / count + 1e-9)), accepted, queue))
-    return placements or outcome
+        problem = _fabric_problem(workload, part, nodes * per_node, nodes, fabric)
+        placed = problem or _place_replica(search, part, nodes * per_node, nodes, fabric)
+        if isinstance(placed, Placement):
+            return [placed]
+        outcome = placed
+        if placed.code != "replica_memory_too_small":
+            return message("replica_over_nodes", alone=alone, nodes=nodes, reason=placed)
+    return outcome
+
+
+def _place_replica(
+    search: PlacementSearch, part: Accelerator, count: float, nodes: int, fabric: Fabric | None
+) -> Placement | Message:
+    """One replica on so many accelerators of so many nodes, or the reason why it does not do."""
+    from planner.workloads.served_placement import serve_replica
+
+    between_gbps = None if fabric is None or nodes == 1 else fabric.gbps
+    key = (part.name, count, nodes, between_gbps)
+    if key not in search.replicas:
+        search.replicas[key] = serve_replica(search.need.workload, part, int(count), search.names, nodes, between_gbps)
+    replica = search.replicas[key]
+    if isinstance(replica, Message):
+        return replica
+    accepted = _accept_throughput(search, part, replica[0])
+    return accepted if isinstance(accepted, Message) else Placement(count, nodes, 1, accepted, replica[1])
 
 
 def _place_shared(

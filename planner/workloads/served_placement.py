@@ -11,12 +11,12 @@ from pricing.accelerator import Accelerator, AcceleratorNames
 
 
 def serve_replica(
-    workload: Workload, part: Accelerator, count: int, names: AcceleratorNames
+    workload: Workload, part: Accelerator, count: int, names: AcceleratorNames, nodes: int, between_gbps: float | None
 ) -> tuple[Throughput, ServiceQueue] | Message:
-    """The throughput of a replica on `count` accelerators, or the reason why there is none."""
+    """The throughput of a replica on `count` accelerators of so many nodes, or the reason why there is none."""
     assert workload.network is not None
     assert workload.serving is not None
-    replica = size_replica(workload.network, workload.serving, part, count, names)
+    replica = size_replica(workload.network, workload.serving, part, count, names, nodes, between_gbps)
     if isinstance(replica, Message):
         return replica
     per_hour, rate = replica.requests_per_s * 3600, replica.rate
@@ -28,7 +28,8 @@ def serve_replica(
 def describe_replica(replica: Replica) -> Message:
     """How a replica serves, and the results behind it."""
     return message(
-        "replica_estimate", count=replica.count, accelerator=replica.accelerator, concurrency=replica.concurrency,
+        "replica_estimate", count=replica.count, nodes=replica.nodes, accelerator=replica.accelerator,
+        concurrency=replica.concurrency,
         limit=replica.limit, output_tokens_per_s=replica.rate.output_tokens_per_s,
         tpot_ms=1000 * replica.tpot_at_percentile_s, ttft_ms=1000 * replica.ttft_at_percentile_s,
         basis=replica.rate.basis,

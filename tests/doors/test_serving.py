@@ -113,6 +113,34 @@ def test_a_service_by_sheet_is_that_of_the_request(planner, tmp_path):
     assert plans[1]["throughput"][0]["explanation"][0]["code"] == "replica_estimate"
 
 
+def test_a_sheet_allows_several_types_for_a_service(planner, tmp_path):
+    (tmp_path / "chat.csv").write_text(
+        "Workload,Kind,Served model,Precision,Requests per second,Input tokens,Output tokens,TTFT (s),TPOT (ms),"
+        "Allowed GPUs,Mixed accelerators\nchat,inference,llama-3-70b,fp8,20,1000,400,2,50,H100,yes\n"
+    )
+    sheet = ("--months", "1", "--as-of", "2026-11-21", "--providers", "aws", "--strategies", "cloud")
+    ran = planner("estimate", *sheet, "chat.csv")
+    assert ran.code == 0, ran.err
+    assert "chat is served on one type of accelerator" in ran.out
+
+
+def test_the_least_costly_mix_of_two(planner):
+    """20 requests a second take five replicas of two H200, or six of two H100. Two of H200 keep 8.52 a second and three
+    of H100 11.50, which is enough together; at the shipped prices a replica of H100 costs less."""
+    options = ("--input", "1000", "--output", "400", "--ttft", "2000", "--tpot", "50", "--precision", "fp8")
+    asked = ("--model", "llama-3-70b", "--rate", "20", "--accelerator", "H100-80GB-SXM,H200-141GB-SXM", "--mix")
+    ran = planner("serving", *asked, *options, "--format", "json")
+    assert ran.code == 0, ran.err
+    (service,) = json.loads(ran.out)["services"]
+    price = {row["accelerator"]: row["price_per_accelerator_hour"] * row["count"] for row in service["accelerators"]}
+    (mix,) = service["mixes"]
+    assert [(part["accelerator"], part["replicas"]) for part in mix["parts"]] == [
+        ("H200-141GB-SXM", 2), ("H100-80GB-SXM", 3),
+    ]  # fmt: skip
+    assert mix["cost_per_hour"] == pytest.approx(2 * price["H200-141GB-SXM"] + 3 * price["H100-80GB-SXM"])
+    assert mix["cost_of_one"] == pytest.approx(5 * price["H200-141GB-SXM"])
+
+
 def test_a_sheet_names_the_trace_of_a_service(planner, tmp_path):
     """Lengths and the hours of the week are those of the trace, the rate that of the sheet: as in YAML."""
     (tmp_path / "trace.csv").write_text(TRACE)
@@ -167,6 +195,23 @@ def test_files_of_measurements_and_traces_by_options(planner, tmp_path):
     text = planner(*asked).out
     assert "arrivals and lengths: 4,500 requests in 119.9 minutes of trace.csv" in text
     assert "yours on it" in text
+
+
+def test_a_published_trace_is_planned(planner, tmp_path, repository):
+    """150 requests of Azure's conversation trace as published (tests/intake/recorded): 2.96 a second of 902 and 217
+    tokens, with 8.3 times the variance of Poisson arrivals. A replica of two H100 keeps 5.4 a second in full use: one
+    node of eight does it."""
+    trace = repository / "tests/intake/recorded/azure-conversation-2023.csv"
+    (tmp_path / "trace.csv").write_bytes(trace.read_bytes())
+    stated = SERVICE.replace("input_tokens: 1000, output_tokens: 400", "trace: trace.csv").replace(
+        "    demand: {requests_per_second: 20}\n", ""
+    )
+    (tmp_path / "chat.yaml").write_text(stated.replace("accelerators: [H100]", "accelerators: [H100]\n    gang: 2"))
+    ran = planner("estimate", "--format", "json", "chat.yaml")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["status"] == "optimal"
+    assert {use["nodes"] for use in found["strategies"][0]["uses"]} == {1}
 
 
 def test_files_of_a_service_in_a_request(planner, tmp_path):

@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 IMPORT_NAMES = {
     "pyyaml": "yaml",
     "nvidia-ml-py": "pynvml",
+    "aiconfigurator-core": "aiconfigurator_core",
     "python-calamine": "python_calamine",
     **dict.fromkeys(("azure-core", "azure-identity", "azure-mgmt-compute"), "azure"),
     **dict.fromkeys(("google-auth", "google-cloud-billing", "google-cloud-compute", "google-cloud-tpu"), "google"),

@@ -63,6 +63,14 @@ def test_messages_within_a_message_are_put_into_words_too(monkeypatch):
     assert [each.text for each in filled.parameters["why"]] == ["1 of 3", "2 of 3"]
 
 
+def test_messages_within_a_mapping_are_put_into_words_too(monkeypatch):
+    monkeypatch.setattr("planner.messages.message_texts", lambda: {"few": "{n} of 3"})
+    filled = with_texts(({"first": message("few", n=1), "second": (message("few", n=2),)},))[0]
+    assert (filled["first"].text, filled["second"][0].text) == ("1 of 3", "2 of 3")
+    unchanged = {"first": 1, "second": ("as it is",)}
+    assert with_texts(unchanged) is unchanged
+
+
 def test_messages_read_back_from_json_are_those_that_were_written():
     from pydantic import TypeAdapter
 

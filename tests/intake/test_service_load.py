@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from planner.inputs.service_load.benchmark_results import FORMATS, read_rates
 from planner.inputs.service_load.request_trace import TRACES, read_trace_file
 from planner.inputs.service_load.weekly_arrivals import ObservedTraffic, measure_burstiness
 
+RECORDED = Path(__file__).parent / "recorded"
 STATED = {"accelerator": "H100", "count": 2}
 RATE = {"concurrency": 60.0, "output_tokens_per_s": 1200.0, "input_tokens": 1000.0, "output_tokens": 400.0,
         "ttft_ms": 500.0}  # fmt: skip
@@ -347,3 +349,17 @@ def test_broken_files_are_refused_or_read_and_never_a_bug(title):
         for text in (whole[:place], whole[:place] + filler + whole[place + length :]):
             read_rates(text.encode(), "file", STATED)
             read_trace_file(text.encode(), "file")
+
+
+def test_a_published_trace_as_it_is():
+    """The first 150 requests of Azure's conversation trace: 135,354 tokens in and 32,595 out, from 18:15:46.68059 to
+    18:16:37.311677. 13, 18, 28, 30 and 58 come in its windows of 10 s: mean 29.4, variance 243.84."""
+    observed = read_trace_file((RECORDED / "azure-conversation-2023.csv").read_bytes(), "azure-conversation-2023.csv")
+    assert isinstance(observed, ObservedTraffic)
+    serving = observed.serving()
+    assert serving["input_tokens"] == pytest.approx(135_354 / 150)
+    assert serving["output_tokens"] == pytest.approx(32_595 / 150)
+    assert serving["input_variation"] == pytest.approx(1.0776, rel=1e-3)
+    assert serving["output_variation"] == pytest.approx(0.6763, rel=1e-3)
+    assert observed.demand()["requests_per_second"] == pytest.approx(150 / 50.6311, rel=1e-5)
+    assert serving["burstiness"] == pytest.approx(243.84 / 29.4)

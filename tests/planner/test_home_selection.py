@@ -63,7 +63,7 @@ def job(chance: random.Random, number: int) -> dict:
 def instance(priced, ask):
     """Some jobs of every kind with owned nodes, commitments and spot."""
 
-    def make(seed: int) -> tuple[PlanningContext, StrategyScope]:
+    def make(seed: int, **of_service) -> tuple[PlanningContext, StrategyScope]:
         chance = random.Random(seed)
         prices = {}
         for name, count in TYPES.items():
@@ -71,7 +71,8 @@ def instance(priced, ask):
                 base = 0.5 * count * chance.uniform(0.8, 1.3)
                 prices["aws", region, name, "on_demand"] = base
                 prices |= {("aws", region, name, option): base * chance.uniform(0.3, 0.9) for option in OPTIONS}
-        asked = ask(*(job(chance, number) for number in range(5)), months=chance.choice([6, 14]), providers=["aws"])
+        jobs = [job(chance, number) | (of_service if number == 1 else {}) for number in range(5)]
+        asked = ask(*jobs, months=chance.choice([6, 14]), providers=["aws"])
         catalog = priced(prices)
         assumed = figures.override_assumptions(figures.load_defaults(), {}, asked.as_of)
         terms = Terms(asked.months, 730.0, 0.08, 0.0, 0.5, True)
@@ -96,6 +97,20 @@ def test_no_plan_is_below_the_program_by_place(instance, seed):
     assert relax_program(by_place).bound <= found.objective
     assert found.bound <= best.objective * (1 + 1e-6)
     assert found.objective >= best.objective * 0.6  # it leaves out little, nodes that small services share above all
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_no_plan_with_a_service_in_several_places_is_below_the_program_by_place(instance, seed):
+    """Parts of nodes in each place, none of them rounded up, are no more than whole ones."""
+    setting, allowed = instance(
+        seed, spread=True, interruptible=True, spot_fraction_max=0.4, shares_nodes=seed % 3 == 0
+    )
+    by_place = build_place_program(setting, allowed).program
+    best = solve_program(build_program(setting, allowed), work=1e7)
+    assert best.status in ("optimal", "within_gap")
+    assert relax_program(by_place).bound <= best.objective
+    assert solve_program(by_place, work=1e7).bound <= best.objective * (1 + 1e-6)
 
 
 @pytest.mark.slow

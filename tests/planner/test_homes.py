@@ -10,7 +10,6 @@ from datetime import date, timedelta
 import pytest
 
 from planner.application import plan
-from planner.request.errors import InvalidRequest
 
 EAST, WEST, NORTH = ("aws", "us-east-1"), ("aws", "us-west-2"), ("aws", "eu-north-1")
 ONE_T4 = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
@@ -180,6 +179,26 @@ def test_a_gang_takes_whole_days_of_all_its_nodes(priced, ask, hours, gang_hours
     assert found.total_cost == pytest.approx(days * 24 * 25.0)
 
 
+def test_a_gang_is_on_one_block(priced, ask, hours):
+    """AWS sells at most 64 instances in a block, and nobody says that a fabric joins two: 512 accelerators are 64 nodes
+    for a day, 520 are 65 and refused, unless any network will do. Work without gangs takes several blocks: 65 nodes."""
+    catalog = priced({(*EAST, "p5.48xlarge", "capacity_block"): 25.0})
+
+    def planned(gang: int, **more):
+        job = hours("H100", 24 * 8 * math.ceil(gang / 8), gang=gang, may_be_owned=False, **more)
+        return plan(ask(job, months=1, strategies=["cloud"], assumptions=STABLE), catalog).strategy("cloud")
+
+    assert planned(512).total_cost == pytest.approx(64 * 24 * 25.0)
+    assert planned(520, fabric="any").total_cost == pytest.approx(65 * 24 * 25.0)
+    refused = planned(520)
+    assert refused.status == "infeasible"
+    told = {why.code: why.parameters for reason in refused.reasons for why in reason.parameters.get("reasons", ())}
+    assert told["gang_larger_than_order"] == {"nodes": 65, "most": 64}
+    alone = hours("H100", 65 * 8 * 24 * 31, gang=8, may_be_owned=False)
+    found = cloud_of(plan(ask(alone, months=1, strategies=["cloud"], assumptions=STABLE), catalog))
+    assert found.total_cost == pytest.approx(65 * 31 * 24 * 25.0)
+
+
 def test_days_in_february_are_those_of_the_month(priced, ask, hours):
     """720 hours of one node are 30 days; a node has 28 of them in February 2027, so two are there at once."""
     catalog = priced({(*EAST, "p5.48xlarge", "capacity_block"): 25.0})
@@ -264,13 +283,6 @@ def test_work_that_may_be_spread_takes_the_cheapest_hours_anywhere(priced, ask, 
     east, west = "aws us-east-1 g4dn.xlarge: on_demand (73%)", "aws us-west-2 g4dn.xlarge: on_demand (27%)"
     assert [row.where for row in cloud_of(whole).workloads] == [f"{east}; and {west}"]
     assert "work_may_spread" in {told.code for told in whole.conventions}
-
-
-def test_a_service_cannot_be_spread(ask):
-    with pytest.raises(InvalidRequest) as raised:
-        ask(service(2, spread=True))
-    assert [fault.path for fault in raised.value.complaints] == ["workloads[0].spread"]
-    assert "only work that may run at any hour" in raised.value.complaints[0].message
 
 
 def test_sixteen_accelerators_for_three_years_take_the_savings_plan(catalog, ask):

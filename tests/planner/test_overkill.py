@@ -168,3 +168,29 @@ class TestSmaller:
 def test_a_plan_that_cannot_be_says_nothing_of_it(priced, ask) -> None:
     request = ask(scoring(L4, memory_gib_total=4000), strategies=["cloud"])
     assert plan(request, priced({G6: 1.0})).recommendation.reasons == ()
+
+
+class TestDescribedWork:
+    CHAT = {  # noqa: RUF012
+        "name": "chat", "kind": "inference", "network": {"model": "llama-3-8b", "run": "inference"},
+        "serving": {"input_tokens": 1000, "output_tokens": 400, "ttft_ms": 4000, "tpot_ms": 100},
+        "regions": ["us-east-1"],
+    }  # fmt: skip
+
+    def test_a_service_says_what_a_cpu_would_have_to_reach(self, priced, ask) -> None:
+        # 1,400 tokens of 2 x 8.03e9 operations: 2.2484e13 a request. A core of two Xeon 8480 has 114.7 TFLOPS / 112:
+        # 0.04555 requests a second, so 0.2 a second take 4.391 cores; of c7g.2xlarge (0.29 for 8) 0.1592 an hour, and
+        # the L4 stands for 1.00
+        service = {**self.CHAT, "demand": {"requests_per_second": 0.2}}
+        reasons = plan(ask(service, strategies=["cloud"]), priced({G6: 1.0})).recommendation.reasons
+        (said,) = [each for each in reasons if each.code == "described_work_on_cpus"]
+        assert said.parameters["fraction"] == pytest.approx(0.1592, rel=2e-3)
+        assert said.parameters["cpu"] == "CPU-2x-Xeon-8480-56c"
+        assert "reached 16% or more of the data sheet of CPU-2x-Xeon-8480-56c" in str(said)
+
+    def test_training_is_out_of_reach_of_cpus(self, priced, ask) -> None:
+        tune = {"name": "tune", "kind": "training", "unit": "tokens", "regions": ["us-east-1"],
+                "network": {"model": "llama-3-8b", "run": "lora"}, "demand": {"units_per_month": 1e6}}  # fmt: skip
+        g6e = ("aws", "us-east-1", "g6e.xlarge", "on_demand")
+        said = told(ask(tune, strategies=["cloud"]), priced({g6e: 1.0}))
+        assert "tune: CPUs would not do it for less than aws g6e.xlarge (1 x L40S-48GB) in full use" in said

@@ -10,10 +10,11 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
+from planner.optimization import solver
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, allow_shortage
 from planner.optimization.model import build_program
 from planner.optimization.plan_search import search_plan
-from planner.optimization.solver import Solution, solve_program
+from planner.optimization.solver import Solution, relax_program, remember_solutions, solve_program
 from planner.optimization.strategy import measure_gap, strategy_scope
 from planner.request.errors import InternalError
 from planner.supply import onprem
@@ -97,7 +98,7 @@ def test_a_search_that_ended_without_an_answer_says_so(priced, ask, hours, monke
     def solve(program, **how):
         return UNSOLVED if ends(program) else solve_program(program, **how)
 
-    for module in ("strategy", "plan_search"):
+    for module in ("limit_relief", "plan_search"):
         monkeypatch.setattr(f"planner.optimization.{module}.solve_program", solve)
     job = hours("T4", 2190, may_be_owned=False)
     limits = {"limits": {"quotas": "hold"}, "quotas": [QUOTA], "strategies": ["cloud"], "months": 1}
@@ -113,7 +114,7 @@ def test_what_was_not_proven_to_be_the_least_shortage_is_the_most(priced, ask, h
         found = solve_program(program, **how)
         return replace(found, status="within_gap") if is_relaxed(program) and found.values else found
 
-    for module in ("strategy", "plan_search"):
+    for module in ("limit_relief", "plan_search"):
         monkeypatch.setattr(f"planner.optimization.{module}.solve_program", solve)
     job = hours("T4", 2190, may_be_owned=False)
     limits = {"limits": {"quotas": "hold"}, "quotas": [QUOTA], "strategies": ["cloud"], "months": 1}
@@ -149,3 +150,34 @@ def test_a_cloud_plan_is_a_hybrid_plan_where_the_search_for_hybrid_found_none(pr
     assert (hybrid.status, hybrid.total_cost, hybrid.uses) == ("within_gap", cloud.total_cost, cloud.uses)
     assert (hybrid.bound, hybrid.gap_fraction, hybrid.reasons) == (None, None, ())
     assert found.recommendation.strategy == "cloud"
+
+
+def test_an_equal_program_is_not_solved_again():
+    """The same columns and rows: the same solution, only while solutions are remembered. Another cost is another
+    program, and so is another search of it."""
+    first, again, other = (whole_columns(costs, 3) for costs in ([-2.0, 1.0], [-2.0, 1.0], [-1.0, 1.0]))
+    for program in (first, again, other):
+        program.row(0.5, 4.0, [(0, 1.0), (1, 1.0)])
+    with remember_solutions():
+        found = solve_program(first)
+        assert (found.objective, found.values) == (-6.0, (3.0, 0.0))
+        assert solve_program(again) is found
+        assert solve_program(other).objective == -3.0
+        assert solve_program(again, work=1e3) is not found
+        assert relax_program(again) is relax_program(first)
+        assert solve_program(again) is found
+    assert solve_program(again) is not found
+    assert solve_program(again) == found
+
+
+def test_risk_solves_no_program_twice(priced, ask, monkeypatch):
+    """Figures that change nothing in the program of a strategy cost no search: with each of them at both ends of its
+    range fewer searches are made than plans."""
+    searches, plans = [], []
+    run, solve = solver._run_search, pipeline.solve_strategies
+    monkeypatch.setattr(solver, "_run_search", lambda *given: searches.append(given[0]) or run(*given))
+    monkeypatch.setattr(pipeline, "solve_strategies", lambda *given: plans.append(given) or solve(*given))
+    job = {"name": "job", "demand": {"accelerator_hours_per_month": 730, "accelerator": "T4"}, "may_be_owned": False}
+    plan(ask(job, months=2, strategies=["cloud"], risk={"draws": 100}), priced({(*PLACE, "on_demand"): 0.5}))
+    assert len(plans) > 10
+    assert len(searches) < len(plans) / 3

@@ -72,6 +72,16 @@ def owning(priced_module) -> VerifiedPlan:
 
 
 @pytest.fixture(scope="module")
+def spread(priced_module) -> VerifiedPlan:
+    """Ten replicas and a spare: three on nodes of one T4, eight on two nodes of four."""
+    service = {**SERVICE, "demand": {"requests_per_second": 20}, "spread": True, "spare_replicas": 1}
+    few = {**QUOTA, "unit": "node", "limit": 3, "types": "g4dn.xlarge"}
+    return _solve(
+        priced_module, "cloud", service, quotas=[few], limits={"quotas": "hold", "purchase_options": ["on_demand"]}
+    )
+
+
+@pytest.fixture(scope="module")
 def priced_module(priced):
     return priced(PRICES)
 
@@ -245,6 +255,7 @@ DEFECTS = {
     ),
     "too few nodes for the highest hour": (_with_higher_peaks, "spare_replicas"),
     "a gang that nothing joins": (_wider_gang, "gang_without_fabric"),
+    "a gang on two blocks": (lambda p: _with_terms(p, max_nodes=1), "gang_larger_than_order"),
     "more jobs at once than allowed": (lambda p: _with_workload(p, "steady", parallel_jobs=1), "parallel_jobs"),
     "not sold in this way": (lambda p: _with_terms(p, sold=False), "not_sold"),
     "used after its type has ended": (lambda p: _with_terms(p, ends=date(2027, 1, 15)), "used_after_its_end"),
@@ -274,6 +285,20 @@ OWNED_DEFECTS = {
 }
 
 
+SPREAD_DEFECTS = {
+    "parts of nodes in one of several places": (
+        lambda p: _with_use(p, "service", lambda u: _scaled(u, 0.75, units=False)),
+        "whole_nodes",
+    ),
+    "a node less in one of several places": (lambda p: _with_use(p, "service", _without_a_node), "spare_replicas"),
+    "in several places unasked": (lambda p: _with_workload(p, "service", spread=False), "homes"),
+}
+
+
+def _without_a_node(use):
+    return _scaled(use, 1 - 730 / use.node_hours, units=False)
+
+
 def _small_quotas(plan: VerifiedPlan):
     return tuple(replace(quota, limit=1.0) for quota in plan.setting.rules.quotas)
 
@@ -293,6 +318,13 @@ def test_a_planted_defect_is_found(solved, kind):
 def test_a_planted_defect_of_owned_nodes_is_found(owning, kind):
     plant, rule = OWNED_DEFECTS[kind]
     assert rule in {violation.rule for violation in find_violations(plant(owning))}
+
+
+@pytest.mark.parametrize("kind", SPREAD_DEFECTS)
+def test_a_planted_defect_of_a_service_in_several_places_is_found(spread, kind):
+    plant, rule = SPREAD_DEFECTS[kind]
+    assert find_violations(spread) == ()
+    assert rule in {violation.rule for violation in find_violations(plant(spread))}
 
 
 def test_every_defect_at_once_is_told_in_natural_units(solved):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from planner.analysis.recommendation import pick_simplest
 from planner.analysis.risk import BaselinePlan
 from planner.analysis.uncertainty.ladder import build_ladder
-from planner.analysis.uncertainty.scenario_settings import ScenarioSettings, has_predicted_throughput, narrow_setting
+from planner.analysis.uncertainty.scenario_settings import ScenarioSettings, has_predicted_throughput
 from planner.analysis.uncertainty.scenarios import THROUGHPUT_RANK, Scenario, draw_scenarios, mean_scenario
 from planner.analysis.uncertainty.strategy_outcomes import (
     MEAN,
@@ -28,6 +28,7 @@ from planner.analysis.uncertainty.uncertain_figures import (
     list_uncertain_figures,
 )
 from planner.optimization.model import StrategyScope
+from planner.optimization.narrowed_setting import narrow_setting
 from planner.optimization.place_program import build_place_program
 from planner.optimization.two_stage import (
     CostObjective,

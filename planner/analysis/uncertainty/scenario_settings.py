@@ -8,7 +8,7 @@ that a scenario delivers after the horizon is paid for there all the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import NormalDist
@@ -17,16 +17,10 @@ from planner.analysis.risk.cost_model import TermsFunction, apply_overrides, app
 from planner.analysis.uncertainty.scenarios import THROUGHPUT_RANK, Scenario
 from planner.analysis.uncertainty.uncertain_figures import DEMAND, THROUGHPUT
 from planner.finance.cashflow import present_cost
-from planner.optimization.home_selection import keep_homes, rank_homes
-from planner.optimization.model import StrategyScope
-from planner.optimization.place_program import build_place_program
 from planner.optimization.solution import PlanningContext
-from planner.optimization.stays import Place
-from planner.optimization.strategy import SolvedStrategy, strategy_scope
 from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, billed_hours
 from planner.supply.costs import ResourceStart, SharedResource, hourly_rates, list_starts
-from planner.supply.homes import has_fixed_gang_type
 from planner.supply.payments import covered_months, resource_payments
 from planner.workloads.demand import WorkloadDemand
 
@@ -34,42 +28,6 @@ HIGH_RANK = 0.9
 """The rank of the high end of a predicted throughput: nine of ten cases are below (of the low end: one)."""
 RANK_MIN = 0.02
 """Ranks nearer to an end count as this: the tails of a prediction are not known."""
-
-
-def narrow_setting(setting: PlanningContext, solved: Sequence[SolvedStrategy], nearest: int) -> PlanningContext:
-    """The setting with the homes of the solved plans, those that the relaxation of each strategy uses, and so many of
-    the nearest for each workload."""
-    count = len(setting.demands.needs)
-    used: list[set[Place]] = [set() for _ in range(count)]
-    for each in solved:
-        for candidate in each.candidates:
-            used[candidate.need].add(setting.market.resources[candidate.resource].place)
-        if each.strategy.status == "infeasible":
-            continue
-        ranking = rank_homes(build_place_program(setting, strategy_scope(each.strategy.name, setting)), count)
-        for need in range(count) if ranking else ():
-            assert ranking is not None
-            used[need] |= {*ranking.used[need], *ranking.nearest[need][:nearest]}
-    everything = StrategyScope(setting.choice.shared, tuple(setting.terms.months for _ in range(count)))
-    part, scope = keep_homes(setting, everything, tuple(map(frozenset, used)))
-    shared = tuple(item for item in scope.shared if item.candidates or item.resource.held)
-    overflow = tuple(_keep_one_overflow(part, index, used[index]) for index in range(count))
-    return replace(part, choice=replace(part.choice, shared=shared, overflow=overflow))
-
-
-def _keep_one_overflow(setting: PlanningContext, index: int, used: Collection[Place]) -> tuple[Candidate, ...]:
-    """What may exceed an owned home, at one place: else it would be decided later, and with it the home. A place that
-    is used, of equals the cheapest; one for each accelerator where a job stays on its own."""
-    need, resources = setting.demands.needs[index], setting.market.resources
-    ranked: dict[str, tuple[tuple[bool, float, Place], Place]] = {}
-    key = (lambda c: resources[c.resource].accelerator) if has_fixed_gang_type(need) else (lambda _: "")
-    for candidate in setting.choice.overflow[index]:
-        place = resources[candidate.resource].place
-        cost = setting.choice.rates[candidate.resource][0] / candidate.units_per_node_hour
-        rank = (place not in used, cost, place)
-        ranked[key(candidate)] = min(ranked.get(key(candidate), (rank, place)), (rank, place))
-    kept = {place for _, place in ranked.values()}
-    return tuple(c for c in setting.choice.overflow[index] if resources[c.resource].place in kept)
 
 
 def has_predicted_throughput(setting: PlanningContext) -> list[str]:

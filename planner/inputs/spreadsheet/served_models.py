@@ -45,6 +45,9 @@ def read_served_model(line: WorkloadRow, stated: DemandStatement | None) -> dict
         serving |= line.record(
             "serving.engine", engine, {"tensorrt llm": "trtllm", "tensorrt-llm": "trtllm"}.get(text, text)
         )
+    mixed, may_mix = line.cell("mixed_accelerators"), line.flag("mixed_accelerators")
+    if mixed is not None and may_mix is not None:
+        serving |= line.record("serving.mixed_accelerators", mixed, may_mix)
     return {"network": network, "serving": serving}
 
 

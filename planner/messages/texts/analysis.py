@@ -68,6 +68,23 @@ def _no_gpu_needed(workload: str, accelerators: Sequence[str], costs: str | None
     return f"{text}; by the hour: {costs}." if costs else f"{text}."
 
 
+def _described_work_on_cpus(
+    workload: str, fraction: float, cpu: str, provider: str, region: str, instance_type: str, price_per_hour: float,
+    currency: str, gpu: str, standing: bool,
+) -> str:  # fmt: skip
+    machine = f"{provider} {region} {instance_type} at {price_per_hour:,.4g} {currency} an hour"
+    rental = f"{gpu} {'that stands all hours' if standing else 'in full use'}"
+    if fraction >= 1:
+        return (
+            f"{workload}: CPUs would not do it for less than {rental}, even if each core of {machine} reached all of "
+            f"the data sheet of {cpu}."
+        )
+    return (
+        f"{workload}: CPUs would do it for less than {rental} only if each core of {machine} reached {fraction:.0%} or"
+        f" more of the data sheet of {cpu}; no run of it on a CPU is known: measure it there."
+    )
+
+
 def _accelerator_mostly_idle(
     workload: str, rental: str, busy_fraction: float, threshold_fraction: float, cpu_measured: bool
 ) -> str:
@@ -157,6 +174,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "other_reasons": "{reasons} other reasons",
     "rental": "{provider} {name} ({accelerators:.3g} x {accelerator})",
     "cpu_and_gpu_cost": _cpu_and_gpu_cost,
+    "described_work_on_cpus": _described_work_on_cpus,
     "no_gpu_needed": _no_gpu_needed,
     "cpu_can_serve": "{workload}: a CPU can do it as well; by the hour: {costs}.",
     "measured_cpu_unavailable": (
@@ -257,5 +275,15 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "strategies_paid_draw_by_draw": lambda strategies: (
         f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
     ),
+    "service_divided": lambda workload, accelerators, shares, place, saved, currency: (
+        f"{workload} is served on several types of accelerators in {place}, which takes {saved:,.0f} {currency} off the"
+        " present cost: "
+        + ", ".join(f"{share:.0%} on {name}" for name, share in zip(accelerators, shares, strict=True))
+        + " of its requests."
+    ),
+    "service_mixed": "{workload} is served on several types of nodes in {place}, in shares that differ by hour, which"
+    " takes {saved:,.0f} {currency} off the present cost.",
+    "service_not_divided": "{workload} is served on one type of accelerator: no division over several that was tried"
+    " costs less.",
     "sold_nowhere_allowed": "sold nowhere that is allowed",
 }

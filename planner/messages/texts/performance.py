@@ -116,18 +116,20 @@ SERVED_BASES = {
     "accelerator_not_served": "results of this model on other accelerators (none of any model on this one)",
     "model_not_served": "results of other models",
     "neither_served": "the model of all results alone (none of this model, none on this accelerator)",
+    "over_nodes": "results on one node alone: none is of a replica over several",
 }
 
 
 def _replica_estimate(
-    count: int, accelerator: str, concurrency: int, limit: str, output_tokens_per_s: float, tpot_ms: float,
+    count: int, nodes: int, accelerator: str, concurrency: int, limit: str, output_tokens_per_s: float, tpot_ms: float,
     ttft_ms: float, basis: str, nearest: Sequence[str],
 ) -> str:  # fmt: skip
     held = {"memory": "memory", "tpot": "its TPOT limit", "ttft": "its TTFT limit", "concurrency": "concurrency_max"}
+    on_nodes = f" on {nodes} nodes" if nodes > 1 else ""
     text = (
-        f"a replica on {count} x {accelerator} serves {concurrency:,} requests at once, held by {held[limit]}: "
-        f"{output_tokens_per_s:,.0f} output tokens a second, TPOT {tpot_ms:,.0f} ms, TTFT {ttft_ms:,.0f} ms without "
-        f"waiting; from {SERVED_BASES[basis]}"
+        f"a replica on {count} x {accelerator}{on_nodes} serves {concurrency:,} requests at once, held by "
+        f"{held[limit]}: {output_tokens_per_s:,.0f} output tokens a second, TPOT {tpot_ms:,.0f} ms, TTFT "
+        f"{ttft_ms:,.0f} ms without waiting; from {SERVED_BASES[basis]}"
     )
     return f"{text}, nearest {nearest[0]}" if nearest else text
 
@@ -166,6 +168,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         "{count} x {accelerator} have {has_gib:,.1f} GiB each for the engine: its share of the weights and one request"
         " take {needed_gib:,.1f}"
     ),
+    "replica_over_nodes": "{alone}; over {nodes} nodes: {reason}",
     "scaled_to": "scaled to {count:g} ({scaling} scaling, {efficiency:.3g} of linear)",
     "scaling_bound": _scaling_bound,
     "shape_inferred": _shape_inferred,
@@ -183,4 +186,6 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         "{count} x {accelerator} take {least_ms:,.0f} ms to the first token of one request alone; the limit is"
         " {limit_ms:g}"
     ),
+    "second_estimator_lacks": "it does not know {lacking}",
+    "second_estimator_has_no_data": lambda reasons: f"it has no data: {'; '.join(reasons)}",
 }

@@ -45,7 +45,8 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     " the plan, once.",
     "owned_homes_overflow": "What owned nodes cannot do, also before they are delivered, overflows to one place in the"
     " cloud, the same for the whole plan: by the hour, or in commitments that were there before.",
-    "work_may_spread": "Work that says spread: true may be divided over several places.",
+    "work_may_spread": "Work that says spread: true may be divided over several places, a service in whole nodes"
+    " in each.",
     "standing_work_has_whole_nodes": "Services, interactive work and all work tied to hours of the week have whole"
     " nodes, billed for every hour that they stand: nodes of a single workload at a time, unless workloads say"
     " shares_nodes: true.",

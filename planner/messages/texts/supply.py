@@ -101,6 +101,8 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
     "host_too_small": _host_too_small,
     "option_queued": "starts when there is capacity, and the work follows the hours",
+    "gang_larger_than_order": "its gang takes {nodes} nodes, an order has at most {most}, and no fabric is known to"
+    " join two",
     "option_run_limited": "runs end after {max_days} days, and the work may not be interrupted",
     "spot_price_not_recent": "no spot price is recent or plausible, and estimates are switched off",
     "spot_price_counted_at": _spot_price_counted_at,

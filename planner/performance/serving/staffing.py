@@ -20,10 +20,15 @@ most 1 - percentile / 100. bench/serving.py compares the rule with a simulation 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 ROUNDING = 1e-9
 """Of a replica: load that exceeds whole replicas by less is rounding."""
+
+RATE_HALVINGS = 40
+FULL_REPLICAS = 8
+"""Replicas of the smaller part of a service that are tried: beyond them whole replicas leave little unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,22 @@ class ServiceQueue:
             else:
                 most = middle
         return most
+
+    def largest_rate(self, replicas: int, replica_requests_per_second: float) -> float:
+        """The most arrivals a second that so many replicas keep within the wait; 0 where they keep none."""
+        low, high = 0.0, replicas * replica_requests_per_second
+        for _ in range(RATE_HALVINGS):
+            middle = (low + high) / 2
+            if self.count_replicas(middle, replica_requests_per_second) <= replicas:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def list_full_shares(self, replica_requests_per_second: float, rates: Iterable[float]) -> list[float]:
+        """Shares of the arrivals, below 1, that fill one replica or a few at one of their `rates` a second."""
+        most = [self.largest_rate(each, replica_requests_per_second) for each in range(1, FULL_REPLICAS + 1)]
+        return sorted({full / rate for full in most for rate in rates if 0 < full < rate})
 
     def wait_probability(self, replicas: int, load: float, service_s: float) -> float:
         """That a request waits longer than the limit; 1 where there are no more places than the load takes."""

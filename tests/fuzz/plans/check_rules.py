@@ -147,7 +147,7 @@ def spot_is_limited(answer: Answer) -> Iterator[Fault]:
             done = math.fsum(use["units"] for use in rows)
             if (on_spot := math.fsum(use["units"] for use in spot)) > share * done * SLACK + CLOSE * done:
                 yield Fault("spot share", f"{name} month {month}", on_spot / done, share)
-            alone = len({place_of(use) for use in rows}) == 1 and not work.row.get("shares_nodes")
+            alone = len({place_of(use) for use in rows}) == 1 and not (work.row.get("shares_nodes") or work.spreads)
             if work.stands and spot and alone:
                 hours = math.fsum(use["node_hours"] for use in spot)
                 most = max(_spot_hours(work, month, speed, share) for speed in answer.speeds(spot[0]))

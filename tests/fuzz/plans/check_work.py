@@ -64,9 +64,12 @@ def hours_suit_the_work(answer: Answer) -> Iterator[Fault]:
 
 def standing_nodes_are_whole(answer: Answer) -> Iterator[Fault]:
     """In every hour of the week whole nodes for all replicas and spares: exact in one home in the cloud, at least as
-    many where owned nodes share the work, and together where workloads share nodes."""
+    many where owned nodes share the work, in each of several places, and together where workloads share nodes."""
     for name, work in answer.question.works.items():
         if not work.stands or work.row.get("shares_nodes"):
+            continue
+        if work.spreads:
+            yield from _replicas_stand_in_several_places(answer, work)
             continue
         for month, uses in answer.each_month(answer.by_workload[name]):
             if not uses:
@@ -81,6 +84,46 @@ def standing_nodes_are_whole(answer: Answer) -> Iterator[Fault]:
             ):
                 yield Fault("too few standing nodes", f"{name} month {month}", hours, wanted)
     yield from _shared_nodes_suffice(answer)
+
+
+def _replicas_stand_in_several_places(answer: Answer, work: Work) -> Iterator[Fault]:
+    """Whole nodes in each place and load block; their shares of the replicas that all of the work would take there add
+    up to all of it in its highest hour, and without those on spot to what spot may not hold."""
+    share = answer.question.spot_share(work)
+    for month, uses in answer.each_month(answer.by_workload[work.name]):
+        for block, highest in enumerate(_highest_due(answer, work, month)):
+            where, done, steady, may = f"{work.name} month {month} block {block}", 0.0, 0.0, 0.0
+            places: dict[tuple[str, str, str], float] = defaultdict(float)
+            for use in uses:
+                nodes = _nodes_in_block(use, block)
+                speed = max(answer.speeds(use), key=lambda each: each.gang_rate / each.granule)
+                count = replicas(work, highest, speed) if highest else 0
+                places[place_of(use)] += nodes / speed.span
+                part = nodes / speed.granule / count if count else 0.0
+                done += part
+                steady += part if use["purchase_option"] != "spot" else 0.0
+                may = max(may, math.floor(share * count + 1e-9) / count if count else 0.0)
+            broken = [nodes for nodes in places.values() if abs(nodes - round(nodes)) > CLOSE]
+            if broken:
+                yield Fault("parts of nodes in a place", where, broken)
+            if highest and done * SLACK < 1:
+                yield Fault("too few replicas in all places", where, done, 1)
+            if highest and steady * SLACK < 1 - may - CLOSE:
+                yield Fault("replicas that spot may not hold", where, steady, 1 - may)
+
+
+def _highest_due(answer: Answer, work: Work, month: int) -> list[float]:
+    """Units an hour of the highest hour of each load block of the plan."""
+    assert work.week is not None
+    blocks = answer.plan["block_of_hour"] or [0] * WEEK
+    highest = [0.0] * (max(blocks) + 1)
+    for block, level in zip(blocks, work.week, strict=True):
+        highest[block] = max(highest[block], work.monthly[month - 1] / HOURS * level)
+    return highest
+
+
+def _nodes_in_block(use: Row, block: int) -> float:
+    return use["block_nodes"][block] if use["block_nodes"] else use["node_hours"] / HOURS
 
 
 def replicas(work: Work, units_an_hour: float, speed: Speed) -> int:
@@ -215,6 +258,9 @@ def gangs_are_whole(answer: Answer) -> Iterator[Fault]:
         speed = speed or max(answer.speeds(use), key=lambda each: each.gang_rate, default=None)
         if speed is None or not use["units"]:
             continue
+        most = (facts.sale(key) or {}).get("max_nodes") if use["provider"] else None
+        if most and speed.span > int(most) and work.row.get("fabric", "joined") == "joined":
+            yield Fault("a gang on two orders", f"{work.name} {key[2]}", speed.span, most)
         if facts.kind_of(key[3]) in ("capacity_block", "calendar"):
             spans[key, month].add(speed.span)
         elif use["what"] in ("owned", "commitment") and speed.span > answer.there[use["what"], key, month]:

@@ -56,6 +56,7 @@ def draw(seed: int) -> Drawn:
         document["workloads"][-1] = serve_model(served, document["workloads"][-1])
     _limit_carbon(random.Random(f"carbon {seed}"), document)
     _compare(random.Random(f"compare {seed}"), document)
+    _spread_services(random.Random(f"spread {seed}"), document)
     if chance.random() < FAULTY_SHARE:
         change, named = chance.choice(FAULTS)
         return Drawn(change(document), named)
@@ -190,6 +191,23 @@ def _compare(chance: random.Random, document: Document) -> None:
         prices = {"input_per_million": chance.choice([0, 0.4]), "output_per_million": chance.choice([0.2, 3, 60])}
         named = {"workload": row["name"], "name": "a vendor", "as_of": AS_OF, "source": "a price list"}
         document["call_prices"] = [named | tokens | prices]
+
+
+def _spread_services(chance: random.Random, document: Document) -> None:
+    """Work that nodes stand ready for, over several places, some of it where no place alone suffices."""
+    for row in document["workloads"]:
+        demand = row.get("demand", {})
+        stands = row.get("kind") in ("inference", "interactive") or demand.get("daily_shape", "flat") != "flat"
+        if not stands or chance.random() > 0.2:
+            continue
+        row["spread"] = True
+        if document.get("providers") == ["aws"] and "quotas" not in document and chance.random() < 0.5:
+            document["quotas"] = [{
+                "provider": "aws", "region": region, "code": "L-1", "title": "nodes", "unit": "node", "used": 0,
+                "limit": chance.choice([1, 2, 5, 40]), "types": "*", "kinds": "on_demand spot reserved savings_plan",
+                "as_of": "2026-11-20", "source_id": "drawn",
+            } for region in document.get("regions", PLACES["aws"])]  # fmt: skip
+            _join(document, {"limits": {"quotas": "hold"}})
 
 
 def _yearly(chance: random.Random, years: int, amounts: list[int]) -> float | list[int]:

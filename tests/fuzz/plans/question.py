@@ -90,7 +90,7 @@ class Work:
 
     @property
     def spreads(self) -> bool:
-        return bool(self.row.get("spread")) and not self.stands
+        return bool(self.row.get("spread"))
 
     @property
     def at_once(self) -> int | None:

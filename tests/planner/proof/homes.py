@@ -2,7 +2,8 @@
 
 A side is a set of ways of doing the work in one place with one size of gang, for some of the months. A home in the
 cloud is one side; where its type ends within the plan, a second place takes over. An owned home is two: the system, and
-one place in the cloud for what its nodes cannot do, by the hour or in commitments that ran before the plan.
+one place in the cloud for what its nodes cannot do, by the hour or in commitments that ran before the plan. A service
+that may be spread (decision 0038) has all places as sides at once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def homes(given, k: int) -> list[Home]:
         if way.work == k:
             source = given.sources[way.source]
             places[source.owned, source.place, way.accelerator, way.gang].append(n)
-    if work.spread and not work.standing:
+    if work.spread and work.standing:
+        return [tuple(Side(tuple(ways), 0, months) for ways in places.values())]
+    if work.spread:
         return _anywhere(work, places, months)
     cloud = {key: ways for key, ways in places.items() if not key[0]}
     found: list[Home] = []

@@ -257,3 +257,48 @@ def _alter(chance: random.Random, one: dict) -> None:
         if chance.random() < 0.3 and "measurements" not in one:
             one["gang"] = chance.choice([8, 16])
             one["parallel_jobs"] = chance.choice([1, 2])
+
+
+def spread(seed: int) -> tuple[dict, dict, str]:
+    """A service or two whose replicas may stand in several places: quotas that hold in each of two regions, nodes of
+    other sizes and speeds, spot for a part, commitments, committed money, spares, shared nodes, nodes that are
+    there."""
+    chance = random.Random(f"spread {seed}")
+    months = chance.choice([1, 1, 2])
+    types = {**L40S, **T4}
+    kinds = chance.sample(sorted(L40S), 1) + chance.sample(sorted(types), 1)
+    found = {}
+    for place, name in sorted({(PLACE, kinds[0]), (OTHER, kinds[0]), (OTHER, kinds[1])}):
+        base = types[name] * chance.uniform(0.7, 1.3) * (0.5 if name in T4 else 1.0)
+        found[*place, name, "on_demand"] = base
+        for option in chance.sample(["spot", COMMITMENTS[0], *PLANS], chance.choice([0, 1, 2])):
+            found[*place, name, option] = base * chance.uniform(0.1, 0.9)
+    quotas = [
+        {**quota(chance), "region": place[1], "unit": "node", "limit": chance.choice([1, 2, 3])}
+        for place in (PLACE, OTHER)
+    ]
+    asked = {
+        "workloads": [_service(chance, f"job {number}", months) for number in range(chance.choice([1, 1, 2]))],
+        "months": months,
+        "providers": ["aws"],
+        "quotas": quotas,
+        "commitments_beyond_horizon": "pro_rata",
+        "assumptions": assumed(chance, months),
+        "limits": {"quotas": chance.choice(["hold", "hold", "ask"])},
+    }
+    if chance.random() < 0.3:
+        asked["existing"] = {"nodes": [{"system": "4x L40S server", "count": 1, "bought": "2024-06"}]}
+    return found, asked, chance.choice(["cloud", "hybrid"])
+
+
+def _service(chance: random.Random, name: str, months: int) -> dict:
+    one = job(chance, name, months)
+    while one["kind"] not in ("inference", "interactive"):
+        one = job(chance, name, months)
+    more = {
+        "spread": chance.random() < 0.8, "may_be_owned": True, "shares_nodes": chance.random() < 0.25,
+        "spot_fraction_max": chance.choice([0.4, 0.5, 1]), "spare_replicas": chance.choice([0, 0, 1]),
+    }  # fmt: skip
+    if chance.random() < 0.2:
+        more["parallel_jobs"] = chance.choice([2, 4, 8])
+    return one | more

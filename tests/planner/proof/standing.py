@@ -71,9 +71,11 @@ class Standing:
             sides = [[n] for n in there]
         else:
             sides = [mine for side in open_to[0] if (mine := [n for n in side.ways if n in there])]
+        if self.given.works[k].spread:
+            sides = [side for side in sides if self._may_take_part(side[0], t, b)]
         parts = [(self._part(k, t, b, number), side) for number, side in enumerate(sides)]
         self.linear.row(1.0, 1.0, [(part, 1.0) for part, _ in parts])
-        work, running = self.given.works[k], []
+        work, running, spot = self.given.works[k], [], []
         for part, side in parts:
             way = self.given.ways[side[0]]
             count = replicas(self.given, way, t, b)
@@ -82,38 +84,51 @@ class Standing:
             if len(open_to) > 1:
                 self._stands(side, t, b, [(part, count * way.granule)])
             else:
-                self._side(side, t, b, part, alone=len(parts) == 1)
+                spot += self._side(side, t, b, part, alone=len(parts) == 1)
+        self.linear.row(-INFINITY, 1.0, spot)
         if work.at_once is not None and len(open_to) == 1:
             self.linear.row(-INFINITY, work.at_once, running)
+
+    def _may_take_part(self, n: int, t: int, b: int) -> bool:
+        """Whether all of a task would keep within the replicas that may run at once in a place."""
+        way = self.given.ways[n]
+        at_once = self.given.works[way.work].at_once
+        return at_once is None or replicas(self.given, way, t, b) <= at_once
 
     def _part(self, k: int, t: int, b: int, number: int) -> tuple:
         return self.linear.column(("part", k, t, b, number), 0.0, 1.0)
 
-    def _side(self, side: list[int], t: int, b: int, part: tuple, *, alone: bool) -> None:
-        """The nodes of one side: all of them, those of a share, or parts of nodes where they are shared."""
+    def _side(self, side: list[int], t: int, b: int, part: tuple, *, alone: bool) -> list[tuple[tuple, float]]:
+        """The nodes of one side: all of them, those of a share, or parts of nodes where they are shared. Returns what
+        relies on spot there, as a part of what may."""
         given, way = self.given, self.given.ways[side[0]]
         work, count = given.works[way.work], replicas(given, way, t, b)
         spot = [(("hours", n, t, b), 1 / given.block_hours[b]) for n in side if given.ways[n].spot]
         on_spot = math.floor(work.spot_share * count + SLACK)
         if work.shares and way.span == 1:
             self._stands(side, t, b, [(part, count * way.granule)])
-            if spot:
-                self.linear.row(-INFINITY, on_spot * way.granule, spot)
-            return
+            if not on_spot:
+                self.linear.row(-INFINITY, 0.0, spot)
+                return []
+            return [(x, value / (on_spot * way.granule)) for x, value in spot]
         most, each = nodes_of(given, way, t, b), float(way.span)
         if alone:
             self._stands(side, t, b, [(part, float(most))])
             if spot:
                 others = math.ceil((count - on_spot) * way.granule - SLACK)
                 self.linear.row(-INFINITY, min(most - others, math.floor(work.spot_share * most + SLACK)), spot)
-            return
+            return []
         nodes = self.linear.column(("whole", side[0], t, b), 0.0, most / each, whole=True)
         self.linear.row(-INFINITY, 0.0, [(part, count * way.granule), (nodes, -each)])
         self._stands(side, t, b, [(nodes, each)])
-        if spot:
-            others = self.linear.column(("others", side[0], t, b), 0.0, most / each, whole=True)
-            self.linear.row(-INFINITY, on_spot * way.granule, [(part, count * way.granule), (others, -each)])
-            self.linear.row(-INFINITY, 0.0, [*spot, (others, each), (nodes, -each)])
+        if not spot:
+            return []
+        others = self.linear.column(("others", side[0], t, b), 0.0, most / each, whole=True)
+        relies = self.linear.column(("relies", side[0], t, b), 0.0, on_spot / count)
+        needed = count * way.granule
+        self.linear.row(-INFINITY, 0.0, [(part, needed), (others, -each), (relies, -needed)])
+        self.linear.row(-INFINITY, 0.0, [*spot, (others, each), (nodes, -each)])
+        return [(relies, count / on_spot)] if on_spot else []
 
     def _stands(self, side: list[int], t: int, b: int, nodes: list[tuple[tuple, float]]) -> None:
         """Node-hours of all ways of paying are those of the nodes."""

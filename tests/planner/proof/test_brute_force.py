@@ -11,6 +11,7 @@ from planner.request.models import parse_request
 
 FAST, ALL = 5, 260
 HOMES_FAST, HOMES_ALL = 5, 420
+SPREAD_FAST, SPREAD_ALL = 2, 120
 
 
 def slowly(fast: int, every: int) -> list:
@@ -41,6 +42,14 @@ def test_the_optimum_is_the_least_over_all_homes(priced, given, brute_force, ins
     prices, asked, name, terms = instances.homes(seed)
     request = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]})
     agree(request, priced(prices, terms=terms), name, given, brute_force)
+
+
+@pytest.mark.parametrize("seed", slowly(SPREAD_FAST, SPREAD_ALL))
+def test_the_optimum_of_services_over_several_places_is_the_least(priced, given, brute_force, instances, seed):
+    """Whole nodes in each place, with quotas that only together suffice, spot, spares, money and owned nodes."""
+    prices, asked, name = instances.spread(seed)
+    request = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]})
+    agree(request, priced(prices), name, given, brute_force)
 
 
 @pytest.mark.one_in(12)

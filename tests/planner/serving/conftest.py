@@ -16,9 +16,10 @@ ASKED = {"input_tokens": 1000, "output_tokens": 400, "ttft_ms": 2000, "tpot_ms":
 def sized():
     """The replica of llama-3-70b in fp8 on `count` of an accelerator, or the reason why there is none."""
 
-    def size(accelerator, count, model="llama-3-70b", precision="fp8", **changes):
+    def size(accelerator, count, model="llama-3-70b", precision="fp8", nodes=1, between_gbps=None, **changes):
         network = NeuralNetwork(model=model, precision=precision, run="inference")
         serving = Serving.model_validate({**ASKED, **changes})
-        return size_replica(network, serving, embedded_names().resolve(accelerator), count, embedded_names())
+        part = embedded_names().resolve(accelerator)
+        return size_replica(network, serving, part, count, embedded_names(), nodes, between_gbps)
 
     return size

@@ -13,6 +13,8 @@ P5, HOURLY = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), 50.0
 NETWORK = {"model": "llama-3-70b", "precision": "fp8", "run": "inference"}
 SERVING = {"input_tokens": 1000, "output_tokens": 400, "ttft_ms": 2000, "tpot_ms": 50}
 
+APART = {"prefill_accelerators": 2, "ttft_ratio": 0.8, "tpot_ratio": 0.7}
+
 
 def chat(rate, **changes):
     return {
@@ -81,6 +83,8 @@ def test_what_is_not_served_says_why(nodes):
         ({"demand": {"units_per_month": 5}}, "workloads[0].demand"),
         ({"unit": "tokens"}, "workloads[0].unit"),
         ({"gang": 1.5}, "workloads[0].gang"),
+        ({"gang": None, "serving": {**SERVING, "disaggregation": APART}}, "workloads[0].gang"),
+        ({"gang": 2, "serving": {**SERVING, "disaggregation": APART}}, "workloads[0].gang"),
         ({"measurements": [{"accelerator": "H100", "units_per_second": 1, "per": "job"}]}, "workloads[0].measurements"),
     ],
 )
@@ -89,3 +93,20 @@ def test_contradictions_are_refused(catalog, ask, changes, place):
     with pytest.raises(InvalidRequest) as refused:
         plan(ask(chat(20, **changes)), catalog)
     assert place in [problem.path for problem in refused.value.complaints]
+
+
+def test_a_model_that_fits_on_no_node_takes_two_that_are_joined(priced, ask):
+    """llama-3.1-405b in bf16 on 16 H100 of two p5, which EFA joins: whole gangs of two nodes. ND96is has no fabric: the
+    reason says so beside the memory that is needed."""
+    network = {"model": "llama-3.1-405b", "precision": "bf16", "run": "inference"}
+    service = chat(
+        1, may_be_owned=False, network=network, gang=None, serving={**SERVING, "ttft_ms": 4000, "tpot_ms": 100}
+    )
+    found = plan(ask(service, months=1, strategies=["cloud"], providers=["aws"]), priced({P5: HOURLY}))
+    assert found.strategies[0].total_cost == pytest.approx(2 * 730 * HOURLY)
+    assert found.throughput[0].explanation[0].parameters["nodes"] == 2
+    alone = ("azure", "eastus", "Standard_ND96is_H100_v5", "on_demand")
+    refused = plan(ask(service, months=1, strategies=["cloud"], providers=["azure"]), priced({alone: HOURLY}))
+    assert refused.strategies[0].status == "infeasible"
+    for code in ("replica_over_nodes", "replica_memory_too_small", "nodes_not_joined"):
+        assert code in repr(refused.reasons)

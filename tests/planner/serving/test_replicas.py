@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from planner.performance.serving.replicas import Replica
+from planner.performance.network_arithmetic import DEPTH_TIMES_WIDTH
+from planner.performance.serving.replicas import Replica, size_replica
+from planner.request.neural_network import NeuralNetwork
+from planner.request.serving import Serving
 from planner.result.message import Message
+from pricing.accelerator import embedded_names
 
 BYTES_OF_A_REQUEST = 1400 * 163_840 * 2
 
@@ -174,3 +179,58 @@ def test_prefix_cache_and_speculation_scale_what_is_measured(sized):
 def test_without_gain_speculation_changes_nothing(sized):
     same = sized("H100-80GB-SXM", 2, speculation={"tokens_per_step": 1, "step_time_ratio": 1})
     assert same == sized("H100-80GB-SXM", 2)
+
+
+def test_a_replica_over_two_nodes(sized):
+    """405 billion weights of two bytes are 756 GiB: 94.5 on each of eight H100, 47.2 on each of sixteen. On two nodes
+    32 requests take two of 16 each: the cycle is that of 16 on one node that had the memory, and a step more of
+    1.10 ms; at 100 Gbit/s also two hops of 16 x (1 + 1,000 / 400) tokens of 16,384 values (14,460 as its active weights
+    imply) of two bytes."""
+    asked = {"model": "llama-3.1-405b", "precision": "bf16", "ttft_ms": 8000, "tpot_ms": 200}
+    assert sized("H100-80GB-SXM", 8, **asked).parameters["needed_gib"] > 94.5
+    over, slow = (
+        sized("H100-80GB-SXM", 16, nodes=2, between_gbps=gbps, **asked, concurrency_max=32) for gbps in (None, 100)
+    )
+    assert (over.count, over.nodes, over.rate.basis, over.concurrency) == (16, 2, "over_nodes", 32)
+    roomy = replace(embedded_names().resolve("H100-80GB-SXM"), memory_gib=200.0)
+    alone = size_replica(
+        NeuralNetwork(model="llama-3.1-405b", precision="bf16", run="inference"),
+        Serving(input_tokens=1000, output_tokens=400, ttft_ms=8000, tpot_ms=200, concurrency_max=16),
+        roomy, 8, embedded_names(),
+    )  # fmt: skip
+    assert 0.0005 < over.cycle_s - alone.cycle_s < 0.005
+    width = DEPTH_TIMES_WIDTH * 405.853e9 ** (2 / 3) / 126
+    assert slow.cycle_s - over.cycle_s == pytest.approx(2 * 16 * 3.5 * width * 2 * 8 / 100e9, rel=1e-3)
+    assert over.rate.low == pytest.approx(0.729 * over.rate.output_tokens_per_s)
+    own = {"accelerator": "H100", "count": 16, "concurrency": 32, "output_tokens_per_s": 500}
+    measured = sized("H100-80GB-SXM", 16, nodes=2, **asked, concurrency_max=32, measured=[own])
+    assert (measured.rate.basis, measured.rate.output_tokens_per_s) == ("own", pytest.approx(500))
+
+
+def test_prefill_and_decode_apart_by_hand(sized):
+    """On four H100, of which one reads prompts, at 64 requests at once: half the time to first token and 0.7 of the
+    time per output token give 400 cycles of first + 399 x tpot; no prompt falls into decoding. Memory is that of three:
+    less than three quarters of it is left beside the weights."""
+    loose = {"tpot_ms": 500, "ttft_ms": 20000, "concurrency_max": 64}
+    together = sized("H100-80GB-SXM", 4, **loose)
+    ratios = {"prefill_accelerators": 1, "ttft_ratio": 0.5, "tpot_ratio": 0.7}
+    apart = sized("H100-80GB-SXM", 4, **loose, disaggregation=ratios)
+    assert (together.concurrency, apart.concurrency) == (64, 64)
+    assert apart.ttft_s == pytest.approx(0.5 * together.ttft_s)
+    assert apart.tpot_s == apart.tpot_at_percentile_s == pytest.approx(0.7 * together.tpot_s)
+    assert apart.cycle_s == pytest.approx((apart.ttft_s + 399 * apart.tpot_s) / 400)
+    assert apart.rate.output_tokens_per_s == pytest.approx(64 / apart.cycle_s)
+    assert apart.prompt_share == 0.25
+    roomy = {"tpot_ms": 5000, "ttft_ms": 200000, "concurrency_max": 8192}
+    full = [sized("H100-80GB-SXM", 4, **roomy, **more) for more in ({}, {"disaggregation": ratios})]
+    assert [each.limit for each in full] == ["memory", "memory"]
+    assert full[1].concurrency < 0.75 * full[0].concurrency
+
+
+def test_rates_measured_with_prefill_apart_are_taken_as_they_are(sized):
+    own = {"accelerator": "H100", "count": 4, "concurrency": 64, "output_tokens_per_s": 3000, "ttft_ms": 300}
+    ratios = {"prefill_accelerators": 1, "ttft_ratio": 0.5, "tpot_ratio": 0.7}
+    loose = {"tpot_ms": 500, "ttft_ms": 20000, "concurrency_max": 64}
+    measured = sized("H100-80GB-SXM", 4, **loose, measured=[own], disaggregation=ratios)
+    assert measured.rate.output_tokens_per_s == pytest.approx(3000)
+    assert measured.ttft_s == pytest.approx(0.3)

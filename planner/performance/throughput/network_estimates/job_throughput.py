@@ -68,6 +68,14 @@ def estimate_throughput(
     return Throughput(rate, low, high, "described", (_explain_estimate(job, limit, estimated),))
 
 
+def most_units_per_hour(network: NeuralNetwork, unit: str, accelerator: Accelerator) -> float | None:
+    """Units per hour of one accelerator that did all that its data sheet allows; None where the work or the data sheet
+    does not tell. No run comes near: a bound, not an estimate."""
+    job = _build_job(network, unit.strip().casefold(), accelerator, 1)
+    limit = job if isinstance(job, Message) else job.limit
+    return None if isinstance(limit, Message) else limit.units_per_second * 3600
+
+
 def _build_job(network: NeuralNetwork, unit: str, accelerator: Accelerator, count: float) -> NetworkJob | Message:
     size = _network_size(network)
     if isinstance(size, Message):

@@ -1,0 +1,121 @@
+"""What is in the way of an impossible strategy: work that stays undone, and limits that would have to be higher."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+from planner.optimization.home_constraints import list_tasks
+from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, raise_limit, relax_limit
+from planner.optimization.model import build_program
+from planner.optimization.narrowed_setting import narrow_large_problem
+from planner.optimization.solution import PlanningContext
+from planner.optimization.solver import solve_program
+from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
+from planner.result import StrategyName
+
+EXPLAIN_WORK = 2e6
+"""Work of each search for what is in the way of an impossible strategy, or what a higher limit is worth: beyond it that
+is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """By workload index, the share of its work that stays undone (only those above 0). Not `is_known`: the search ended
+    before it found any; not `is_least`: it ended before it was proven that no less can stay undone."""
+
+    shares: dict[int, float]
+    is_known: bool
+    is_least: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRelief:
+    """The amount of a limit that alone lets a strategy be planned; None: no amount does, or (not `is_known`) the search
+    ended before one was found."""
+
+    limit: RequestLimit
+    enough: float | None
+    is_known: bool
+
+
+def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
+    """The share of each workload's work that cannot be done at best under `name`; of large problems among the homes
+    that are nearly taken."""
+    problem = narrow_large_problem(name, setting)
+    relaxed = allow_shortage(build_program(problem.setting, problem.scope))
+    solution = solve_program(relaxed, work=EXPLAIN_WORK)
+    missing: dict[int, float] = defaultdict(float)
+    for column, value in zip(relaxed.columns, solution.values, strict=False):
+        if column.kind == "short" and value > 0:
+            missing[column.owner] += value
+    shares = {need: value / len(tuple(list_tasks(need, setting.demands))) for need, value in sorted(missing.items())}
+    large = {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
+    return Shortage(large, bool(solution.values), problem.is_whole and solution.status == "optimal")
+
+
+def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
+    """What each limit of an impossible strategy alone would have to be in all of its rows; of large problems among the
+    homes that are nearly taken."""
+    problem = narrow_large_problem(name, setting)
+    program = build_program(problem.setting, problem.scope)
+    return [_find_enough(program, limit, problem.is_whole) for limit in program.limits]
+
+
+def _find_enough(program: LinearProgram, limit: RequestLimit, is_whole: bool) -> LimitRelief:
+    """The least amount of a limit that suffices, rounded up to a figure that was tried: the least itself holds only to
+    the solver's tolerance. That none does is known of the whole program only."""
+    solution = solve_program(relax_limit(program, limit), work=EXPLAIN_WORK)
+    if not solution.values:
+        return LimitRelief(limit, None, is_whole and solution.status != "unsolved")
+    least = limit.amount + solution.objective
+    for margin in (0.0, 1e-4, 1e-3, 1e-2):
+        enough = _round_up(least * (1 + margin))
+        raised = raise_limit(program, limit, enough - limit.amount)
+        if solve_program(raised, work=EXPLAIN_WORK, gap=1.0).values:
+            return LimitRelief(limit, enough, is_known=True)
+    return LimitRelief(limit, None, is_known=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRelief:
+    """The nearest whole per cent at which a target on commitments can be met with all other limits; None: it is not
+    in the way alone, or the search ended before it met one."""
+
+    name: str
+    target: float
+    attainable: float | None
+
+
+def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[TargetRelief]:
+    """For each target on commitments, the share that an impossible strategy could meet."""
+    reliefs = []
+    for field_name, target in setting.rules.commitment_targets.items():
+        least_strict = 100 if field_name.endswith("_max") else 0
+        strict, feasible = round(100 * target), least_strict
+        if not _meets_target(name, setting, field_name, least_strict):
+            reliefs.append(TargetRelief(field_name, target, None))
+            continue
+        while abs(strict - feasible) > 1:
+            middle = (strict + feasible) // 2
+            strict, feasible = (
+                (strict, middle) if _meets_target(name, setting, field_name, middle) else (middle, feasible)
+            )
+        reliefs.append(TargetRelief(field_name, target, feasible / 100))
+    return reliefs
+
+
+def _meets_target(name: StrategyName, setting: PlanningContext, field_name: str, percent: int) -> bool:
+    limits = setting.rules.limits.model_copy(update={field_name: percent / 100})
+    relaxed = replace(setting, rules=replace(setting.rules, limits=limits))
+    program = build_program(relaxed, strategy_scope(name, relaxed))
+    return bool(solve_program(program, work=EXPLAIN_WORK, gap=1.0).values)
+
+
+def _round_up(amount: float) -> float:
+    """To four digits and never below the amount."""
+    if amount <= 0:
+        return 0.0
+    step = 10.0 ** (math.floor(math.log10(amount)) - 3)
+    return math.ceil(amount / step - 1e-9) * step

@@ -1,0 +1,94 @@
+"""A planning problem cut down to the homes that plans use, and those that are nearly taken."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from planner.optimization.home_selection import keep_homes, rank_homes
+from planner.optimization.model import StrategyScope, count_columns
+from planner.optimization.place_program import build_place_program
+from planner.optimization.plan_search import EFFORTS
+from planner.optimization.solution import PlanningContext
+from planner.optimization.stays import Place
+from planner.optimization.strategy import SolvedStrategy, strategy_scope
+from planner.result import StrategyName
+from planner.supply.candidates import Candidate
+from planner.supply.homes import has_fixed_gang_type
+
+
+class NarrowedProblem(NamedTuple):
+    """The problem of a strategy, whole or among some homes. What is found there holds for the whole; that nothing is
+    found proves nothing for it, unless it `is_whole`."""
+
+    setting: PlanningContext
+    scope: StrategyScope
+    is_whole: bool
+
+
+def narrow_large_problem(
+    name: StrategyName, setting: PlanningContext, working: Iterable[Candidate] = ()
+) -> NarrowedProblem:
+    """The problem of a strategy for questions beside its plan, whose candidates are `working`: whole where its own
+    search solves it whole, else among the homes that are nearly taken."""
+    scope, limits = strategy_scope(name, setting), EFFORTS[setting.effort]
+    if count_columns(setting, scope) <= limits.whole_columns:
+        return NarrowedProblem(setting, scope, is_whole=True)
+    used = _find_nearest(setting, [scope], working, limits.nearest)
+    return NarrowedProblem(*_keep_nearest(setting, scope, used), is_whole=False)
+
+
+def narrow_setting(setting: PlanningContext, solved: Sequence[SolvedStrategy], nearest: int) -> PlanningContext:
+    """The setting with the homes of the solved plans, those that the relaxation of each strategy uses, and so many of
+    the nearest for each workload."""
+    scopes = [strategy_scope(each.strategy.name, setting) for each in solved if each.strategy.status != "infeasible"]
+    used = _find_nearest(setting, scopes, (c for each in solved for c in each.candidates), nearest)
+    everything = StrategyScope(setting.choice.shared, (setting.terms.months,) * len(used))
+    part, scope = _keep_nearest(setting, everything, used)
+    shared = tuple(item for item in scope.shared if item.candidates or item.resource.held)
+    return replace(part, choice=replace(part.choice, shared=shared))
+
+
+def _find_nearest(
+    setting: PlanningContext, scopes: Iterable[StrategyScope], working: Iterable[Candidate], nearest: int
+) -> list[set[Place]]:
+    """By workload, the places of candidates that work in plans, those that the relaxations use, and so many of the
+    nearest. Where the work of one cannot be done anywhere, all of its places."""
+    resources, count = setting.market.resources, len(setting.demands.needs)
+    used: list[set[Place]] = [set() for _ in range(count)]
+    for candidate in working:
+        used[candidate.need].add(resources[candidate.resource].place)
+    for scope in scopes:
+        by_place = build_place_program(setting, scope)
+        ranking = rank_homes(by_place, count)
+        for need, place in by_place.homes if ranking is None else ():
+            used[need].add(place)
+        if ranking is not None:
+            for places, of_relaxation, near in zip(used, ranking.used, ranking.nearest, strict=True):
+                places |= {*of_relaxation, *near[:nearest]}
+    return used
+
+
+def _keep_nearest(
+    setting: PlanningContext, scope: StrategyScope, used: Sequence[Collection[Place]]
+) -> tuple[PlanningContext, StrategyScope]:
+    """The problem with these places, and one place for what exceeds owned nodes."""
+    part, scope = keep_homes(setting, scope, tuple(map(frozenset, used)))
+    overflow = tuple(_keep_one_overflow(part, index, places) for index, places in enumerate(used))
+    return replace(part, choice=replace(part.choice, overflow=overflow)), scope
+
+
+def _keep_one_overflow(setting: PlanningContext, index: int, used: Collection[Place]) -> tuple[Candidate, ...]:
+    """What may exceed an owned home, at one place: that decides it beforehand. A place that is used, of equals the
+    cheapest; one for each accelerator where a job stays on its own."""
+    need, resources = setting.demands.needs[index], setting.market.resources
+    ranked: dict[str, tuple[tuple[bool, float, Place], Place]] = {}
+    key = (lambda c: resources[c.resource].accelerator) if has_fixed_gang_type(need) else (lambda _: "")
+    for candidate in setting.choice.overflow[index]:
+        place = resources[candidate.resource].place
+        cost = setting.choice.rates[candidate.resource][0] / candidate.units_per_node_hour
+        rank = (place not in used, cost, place)
+        ranked[key(candidate)] = min(ranked.get(key(candidate), (rank, place)), (rank, place))
+    kept = {place for _, place in ranked.values()}
+    return tuple(c for c in setting.choice.overflow[index] if resources[c.resource].place in kept)

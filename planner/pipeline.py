@@ -26,14 +26,14 @@ from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughput
 from planner.analysis.warnings import collect_gaps, list_doubts
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
-from planner.optimization.solution import PlanningContext
+from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solve_strategies import solve_strategies, solve_verified
 from planner.optimization.solver import remember_solutions
 from planner.optimization.strategy import SolvedStrategy, impossible_strategy
 from planner.request import assumptions as figures
 from planner.request.calendar import order_ahead_months
 from planner.request.errors import InvalidRequest
-from planner.request.models import Effort, Request
+from planner.request.models import Request
 from planner.result import (
     SCHEMA_VERSION,
     Gap,
@@ -99,32 +99,29 @@ def _plan_with_case(
     basis = _prepare_basis(request, catalog)
     owned, case = _solve_case(basis, _make_replanner(request, catalog))
     uncertainty = None
-    if request.uncertainty is not None:
-        from planner.analysis.uncertainty import assess_uncertainty
-
-        uncertainty = assess_uncertainty(basis.request, case)
-    advice = _follow_scenarios(basis, case, uncertainty)
-    is_kept = advice.strategy == case.advice.strategy
-    case = replace(case, advice=replace(advice, reasons=(*divided, *advice.reasons)))
-    targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction) if is_kept else ()
+    if basis.request.uncertainty is not None and case.advice.strategy is not None:
+        case, uncertainty = _follow_scenarios(basis, case)
+    flips_known = not any(reason.code == "flips_need_planned_figures" for reason in case.advice.reasons)
+    case = replace(case, advice=replace(case.advice, reasons=(*divided, *case.advice.reasons)))
+    targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction) if flips_known else ()
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
     found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
     return replace(found, content_digest=digest_content(found)), case
 
 
-def _follow_scenarios(basis: _PlanBasis, case: BaselinePlan, uncertainty: Uncertainty | None) -> Recommendation:
-    """The advice with the strategy that is best over the scenarios, where these were requested, and what they say of
-    it."""
-    if uncertainty is None or uncertainty.strategy is None:
-        return case.advice
-    from planner.analysis.uncertainty.choice_facts import add_choice_facts
+def _follow_scenarios(basis: _PlanBasis, case: BaselinePlan) -> tuple[BaselinePlan, Uncertainty]:
+    """The case with the plans and the advice of the scenarios, and these."""
+    from planner.analysis.uncertainty.choice_facts import follow_scenarios
 
-    request, advice, chosen = basis.request, case.advice, uncertainty.strategy
-    if chosen != advice.strategy:
-        advice = _recommend_strategy(request, case.setting, case.solved, basis.catalog, chosen)
-        advice = replace(advice, reasons=(message("flips_need_planned_figures"), *advice.reasons))
-    planned = next(s.strategy for s in case.solved if s.strategy.name == chosen)
-    return add_choice_facts(advice, uncertainty, planned, request.currency)
+    request, catalog = basis.request, basis.catalog
+
+    def solve(name: StrategyName, setting: PlanningContext) -> SolvedStrategy:
+        return solve_verified(request, setting, catalog, None, name)
+
+    def advise(solved: Sequence[SolvedStrategy], chosen: StrategyName) -> Recommendation:
+        return _recommend_strategy(request, case.setting, solved, catalog, chosen)
+
+    return follow_scenarios(request, case, solve, advise)
 
 
 def _solve_case(
@@ -160,7 +157,7 @@ def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = DOCU
 
 def _prepare_at_price(
     request: Request, catalog: Catalog, found: Plan, target: NegotiationTarget, multiple: float
-) -> tuple[PlanningContext, Callable[[StrategyName, float, Effort], SolvedStrategy]]:
+) -> tuple[PlanningContext, Callable[[StrategyName, float, SearchEffort], SolvedStrategy]]:
     """The context of the strategies, and how one is solved, with the price of a target at a multiple of today's."""
     from planner.analysis.negotiation import change_price
 
@@ -168,7 +165,7 @@ def _prepare_at_price(
     nodes, _ = onprem.buyable_nodes(basis.catalog, basis.assumptions, basis.request)
     context, _ = _build_context(basis.request, basis.catalog, basis.assumptions, nodes, AS_PREDICTED)
 
-    def solve(name: StrategyName, bound: float, effort: Effort) -> SolvedStrategy:
+    def solve(name: StrategyName, bound: float, effort: SearchEffort) -> SolvedStrategy:
         return solve_verified(basis.request, replace(context, effort=effort), basis.catalog, None, name, bound)
 
     return context, solve
@@ -263,7 +260,9 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
             list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
         ),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
-        margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
+        margins=compute_marginal_values(
+            solved, advice.strategy, case.chosen_setting, of_demand=request.risk is not None
+        ),
         flips=find_switching_values(case, ledger, assumptions, prices),
         risk=assess_risk(request.risk, case),
         commitments=_report_commitments(case, catalog, request),

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, pairwise
+from typing import Literal, get_args
 
 from planner.analysis.negotiation import spend_at_price
 from planner.analysis.recommendation import COST_TOLERANCE, SIMPLEST_FIRST
 from planner.analysis.risk import BaselinePlan
 from planner.analysis.risk.uncertain_assumptions import SEARCH_FACTOR_MAX
-from planner.optimization.solution import PlanningContext
+from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.strategy import SolvedStrategy, proven_bound, rents_only
-from planner.request.models import Effort
 from planner.result import StrategyName
 from planner.result.risk import NegotiationTarget
 
@@ -29,7 +29,10 @@ CHEAP = 0.01
 """Of today's price: as good as free."""
 TRIALS_MAX = 40
 """Most prices tried for one target."""
-SolveStrategy = Callable[[StrategyName, float, Effort], SolvedStrategy]
+SearchStep = Literal["rough", "close", "as_planned"]
+"""One search of a strategy, each longer than the one before: a plan; a bound near to it; what plans do."""
+STEPS: tuple[SearchStep, ...] = get_args(SearchStep)
+SolveStrategy = Callable[[StrategyName, float, SearchEffort], SolvedStrategy]
 """Solves a strategy, given a bound on its cost."""
 PrepareAtPrice = Callable[[NegotiationTarget, float], tuple[PlanningContext, SolveStrategy]]
 """The plan's question with the price of a target at a multiple of today's."""
@@ -38,14 +41,14 @@ PrepareAtPrice = Callable[[NegotiationTarget, float], tuple[PlanningContext, Sol
 @dataclass(frozen=True, slots=True)
 class SolvedCost:
     """A strategy solved with a price at `multiple` of today's: cost of its plan, proven bound, and the amount that
-    the plan pays at the price for each 1.0 of the multiple. Not `is_final`: of a quick search, whose cost a plan need
-    not have."""
+    the plan pays at the price for each 1.0 of the multiple. `step`: the search; the last gives the cost of a plan as
+    plans are made."""
 
     multiple: float
     cost: float
     bound: float
     spend: float
-    is_final: bool = True
+    step: SearchStep = "as_planned"
 
     def cost_at(self, multiple: float) -> float:
         """With the same decisions."""
@@ -54,8 +57,8 @@ class SolvedCost:
 
 KnownCosts = Mapping[StrategyName, Sequence[SolvedCost]]
 CostRanges = Mapping[StrategyName, tuple[float, float]]
-SolveOne = Callable[[StrategyName, float, bool], Mapping[StrategyName, SolvedCost]]
-"""Solves a strategy, given a bound, as plans do or by a quick search; gives its cost and those known with it."""
+SolveOne = Callable[[StrategyName, float, SearchStep], Mapping[StrategyName, SolvedCost]]
+"""Solves a strategy, given a bound, by one search; gives its cost and those known with it."""
 SolveCosts = Callable[[float], SolveOne]
 """At a multiple of the price."""
 
@@ -113,10 +116,10 @@ def _confirm_target(
     def solve_at(multiple: float) -> SolveOne:
         prepared = cache(lambda: prepare(target, multiple))
 
-        def solve_one(name: StrategyName, bound: float, is_final: bool) -> Mapping[StrategyName, SolvedCost]:
+        def solve_one(name: StrategyName, bound: float, step: SearchStep) -> Mapping[StrategyName, SolvedCost]:
             setting, solve = prepared()
-            solution = solve(name, bound, case.setting.effort if is_final else "quick")
-            cost = replace(_measure_cost(target, solution, setting, multiple), is_final=is_final)
+            solution = solve(name, bound, case.setting.effort if step == "as_planned" else step)
+            cost = replace(_measure_cost(target, solution, setting, multiple), step=step)
             return {name: cost, "cloud": cost} if name == "hybrid" and rents_only(solution) else {name: cost}
 
         return solve_one
@@ -174,7 +177,7 @@ def list_cost_ranges(known: KnownCosts, multiple: float, *, is_linear: bool) -> 
 
 def _own_range(solved: Sequence[SolvedCost], multiple: float, is_linear: bool) -> tuple[float, float]:
     for each in solved:
-        if each.multiple == multiple and each.is_final:
+        if each.multiple == multiple and each.step == "as_planned":
             return each.cost, each.cost
     highs = [each.cost for each in solved if each.multiple >= multiple]
     lows = [each.bound for each in solved if each.multiple <= multiple]
@@ -242,21 +245,21 @@ def _decide_flip(
         choice = choose_strategy(ranges, question.materiality)
         if choice is not None:
             return choice, known
-        name, is_final = _choose_next_solve(known, ranges, multiple)
+        name, step = _choose_next_solve(known, ranges, multiple)
         bound = ranges["hybrid"][0] if "hybrid" in ranges and name != "hybrid" else -math.inf
-        solution = solve(name, bound, is_final)
+        solution = solve(name, bound, step)
         known = {each: (*solved, *((solution[each],) if each in solution else ())) for each, solved in known.items()}
 
 
-def _choose_next_solve(known: KnownCosts, ranges: CostRanges, multiple: float) -> tuple[StrategyName, bool]:
-    """Every strategy by a quick search, then as plans do; first those whose cost is open, hybrid before all."""
-    at_price = {name: [each.is_final for each in solved if each.multiple == multiple] for name, solved in known.items()}
+def _choose_next_solve(known: KnownCosts, ranges: CostRanges, multiple: float) -> tuple[StrategyName, SearchStep]:
+    """Every strategy whose cost is open by the shortest search, then the next; at last the others as plans do. Hybrid
+    before all."""
+    taken = {name: [each.step for each in solved if each.multiple == multiple] for name, solved in known.items()}
     is_open = {name: high - low > STEP * abs(high) for name, (low, high) in ranges.items()}
     order = sorted(known, key=lambda name: (name != "hybrid", SIMPLEST_FIRST.index(name)))
-    steps = [
-        *((name, False) for name in order if is_open[name] and not at_price[name]),
-        *((name, True) for name in order if is_open[name] and not any(at_price[name])),
-        *((name, True) for name in order if not any(at_price[name])),
+    steps: list[tuple[StrategyName, SearchStep]] = [
+        *((name, step) for step in STEPS for name in order if is_open[name] and step not in taken[name]),
+        *((name, "as_planned") for name in order if "as_planned" not in taken[name]),
     ]
     return steps[0]
 

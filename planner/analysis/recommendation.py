@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from planner.finance.cashflow import Terms, present_cost, present_cost_by
 from planner.finance.time_value import break_even, first_whole_period
@@ -28,6 +29,7 @@ TERMS_NAMED_MAX = 2
 """Most commitments without a price that the sentence names."""
 SHORT_USE_MONTHS = 12
 """Owned hardware that is used for less is named."""
+Name = TypeVar("Name", bound=str)
 
 
 def recommend(
@@ -281,7 +283,7 @@ def _uses_existing(strategy: Strategy) -> bool:
     return any(use.what == "owned" and use.name not in bought for use in strategy.uses)
 
 
-def pick_simplest(costs: Mapping[str, float], allowed_fraction: float) -> str:
+def pick_simplest(costs: Mapping[Name, float], allowed_fraction: float) -> Name:
     """The simplest strategy whose present cost is at most a fraction above the least; rounding is no difference."""
     least = min(costs.values())
     most = least + abs(least) * allowed_fraction + COST_TOLERANCE

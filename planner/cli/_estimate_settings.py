@@ -34,6 +34,8 @@ ANALYSES = {"risk": "a risk analysis", "uncertainty": "decisions under uncertain
 """Parts of a request that take time."""
 SETUP = ("systems", "existing", "site", "finance", "limits", "grid_gco2e_per_kwh", "call_prices", "uncertainty")
 """The parts of a request that a setup file may hold."""
+CALL_PRICE_FIELDS = ("input_per_million", "output_per_million", "input_tokens_per_unit", "output_tokens_per_unit")
+"""What `--call-price` gives after the name of the workload, in this order."""
 PARTS = {
     "risk": "risk",
     "seed": "risk.seed",
@@ -145,6 +147,10 @@ def parse_settings(options: Mapping[str, OptionValue]) -> Settings:
             places |= more
             complaints += faults
             continue
+        elif option == "call_price" and isinstance(value, tuple):
+            field = "call_prices"
+            settings[field], faults = _read_call_prices(value)
+            complaints += faults
         elif option == "quotas":
             settings[field], faults = read_quota_rows(Path(str(value)))
             complaints += faults
@@ -184,7 +190,26 @@ def _set_part(settings: dict[str, Any], field: str, value: OptionValue) -> list[
 
 def _merge_part(part: Any, option: Any) -> Any:
     """A part of a setup file, with what options say of it over it."""
-    return merge_mappings(part, option) if isinstance(part, Mapping) and isinstance(option, Mapping) else part
+    if isinstance(part, Mapping) and isinstance(option, Mapping):
+        return merge_mappings(part, option)
+    return part if option is None else option
+
+
+def _read_call_prices(texts: Sequence[str]) -> tuple[list[dict[str, Any]], list[InputProblem]]:
+    """Prices per million tokens from texts such as chat=0.5,1.5,800,200; amounts are validated with the request."""
+    prices, faults = [], []
+    for index, text in enumerate(texts):
+        workload, _, amounts = text.rpartition("=")
+        values = [part.strip() for part in amounts.split(",")]
+        if not workload.strip() or len(values) not in (2, len(CALL_PRICE_FIELDS)):
+            expected = "a workload with its prices of a million input and output tokens, such as chat=0.5,1.5, and the"
+            expected += " tokens of one work unit if these are not given otherwise, such as chat=0.5,1.5,800,200"
+            faults.append(
+                InputProblem(f"call_prices[{index}]", option_flag("call_price"), "not call prices", text, expected)
+            )
+            continue
+        prices.append({"workload": workload.strip(), **dict(zip(CALL_PRICE_FIELDS, values, strict=False))})
+    return prices, faults
 
 
 def _read_setup(path: str) -> Settings:

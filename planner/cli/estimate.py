@@ -11,6 +11,10 @@ CARD_HELP = "CSV of your discounts and negotiated prices."
 BUDGET_HELP = "Exit with 5 above a cost: AMOUNT in total, AMOUNT/month, or workloads (their budgets); may be repeated."
 DEMAND_HELP = "Change of demand per year, lowest and highest: -20%,50%; implies --uncertainty.  [default: as planned]"
 TAIL_HELP = "Weight of the mean of the dearest tenth of cases, 0 to 1; implies --uncertainty.  [default: 0]"
+CALL_HELP = (
+    "Prices of a million input and output tokens of calls, to compare a workload with: chat=0.5,1.5 (then the tokens of"
+    " one work unit: chat=0.5,1.5,800,200); may be repeated."
+)
 AGE_HELP = "Exit with 5 if a price is older than this at the date of the plan."
 
 
@@ -74,6 +78,7 @@ class ReportFormatType(click.ParamType[str]):
 @click.option("--tail-weight", metavar="SHARE", help=TAIL_HELP)
 @click.option("--scenarios", metavar="N", help="Scenarios, 2 to 100; implies --uncertainty.  [default: 30]")
 @click.option("--carbon-limit", metavar="KG", help="Largest emission of each year, in kg CO2e.  [default: no limit]")
+@click.option("--call-price", metavar="WORKLOAD=IN,OUT", multiple=True, help=CALL_HELP)
 @click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help=MAP_HELP)
 @click.option("--mapping", metavar="FILE", help="YAML of the meaning of columns, as --save-mapping writes it.")
 @click.option("--save-mapping", metavar="FILE", help="Write how the columns were read, for --mapping.")

@@ -120,12 +120,12 @@ def add_start_columns(
     """The units of each shared resource by the month of their start; returns them by the months that they cover."""
     started: constraints.StartColumns = defaultdict(list)
     for index, item in enumerate(shared):
-        existing = item.resource.held
-        least = existing.count if existing is not None else 0.0  # paid for in any case
-        most = existing.count if existing is not None else _max_useful_units(item, demands)
+        existing, most = item.resource.held, _max_useful_units(item, demands)
         for start in item.starts:
+            count = start.decided if existing is None else existing.count  # paid for in any case
+            least, upper = (0.0, most) if count is None else (count, count)
             kind = ProgramColumn("start", index, start.month)
-            column = program.column(kind, start.present_cost, most, whole=not item.weights, lower=least)
+            column = program.column(kind, start.present_cost, upper, whole=not item.weights, lower=least)
             for month in start.covers:
                 started[index, month].append(column)
     return started

@@ -26,10 +26,9 @@ from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.program_parts import solve_parts
-from planner.optimization.solution import PlanningContext
+from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solver import GAP_TARGET, Solution, solve_program
 from planner.optimization.stays import Place
-from planner.request.models import Effort
 
 SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
@@ -48,7 +47,8 @@ program by place chooses again, where it is small."""
 class SearchLimits:
     """How long to search: `whole_columns` of a program that is searched whole, `nearest` homes of each workload for the
     first plan, the `work` of a search, and the `gap` that ends it. `place_columns`: of a program by place that is
-    solved with all homes for its bound. `near`: a gap within which homes that were found by moves are good enough."""
+    solved with all homes for its bound. `near`: a gap within which homes that were found by moves are good enough.
+    `all_homes_columns`: of a program by place that chooses among all homes where these are not."""
 
     whole_columns: int
     nearest: int
@@ -56,9 +56,12 @@ class SearchLimits:
     gap: float
     place_columns: int
     near: float
+    all_homes_columns: int = ALL_HOMES_COLUMNS
 
 
-EFFORTS: Mapping[Effort, SearchLimits] = {
+EFFORTS: Mapping[SearchEffort, SearchLimits] = {
+    "rough": SearchLimits(SMALL_COLUMNS, 0, 1e7, 5e-3, 1, GAP_TARGET, 0),  # homes of the relaxation, without a bound
+    "close": SearchLimits(SMALL_COLUMNS, 1, 2e7, GAP_TARGET, 0, GAP_TARGET),
     "quick": SearchLimits(SMALL_COLUMNS, 1, 1e7, 5e-3, 0, FAR_GAP),
     "standard": SearchLimits(40_000, 2, 2e7, 5e-4, 30_000, 5e-4),
     "proof": SearchLimits(400_000, 8, 4e8, 1e-6, 100_000, GAP_TARGET),
@@ -147,13 +150,13 @@ class _Search:
         can do all of the work, the model alone, with more homes and in the end all of them."""
         limits, ranking = self.limits, self.ranking
         best = self._solve_choice(find_homes(self.by_place, self.setting, self.allowed, ranking, limits.work))
-        has_all = len(self.by_place.program.columns) <= ALL_HOMES_COLUMNS
+        has_all = len(self.by_place.program.columns) <= limits.all_homes_columns
         if best is None or (not _is_near(best, limits.near) and (has_all or limits.place_columns)):
             choice = choose_homes(self.by_place, ranking, None if has_all else nearest, limits.work, limits.gap)
             best = self._take_better(best, choice, is_bound=has_all)
         if best is not None:
             return best
-        more, most = nearest, max(map(len, ranking.nearest), default=0)
+        more, most = max(nearest, 1), max(map(len, ranking.nearest), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self._solve_homes(kept)

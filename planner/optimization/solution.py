@@ -26,6 +26,10 @@ from planner.supply.purchase_options import list_order_days
 from planner.workloads.demand import PortfolioDemand
 from pricing.units import HOURS_PER_DAY
 
+SearchEffort = Effort | Literal["rough", "close"]
+"""How long a request lets a search take; rough: one plan, without choosing among homes; close: a bound near to it by
+the program by place alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
@@ -37,7 +41,7 @@ class PlanningContext:
     assumptions: Assumptions
     terms: Terms
     rules: LimitRules = field(default_factory=LimitRules)
-    effort: Effort = "standard"
+    effort: SearchEffort = "standard"
 
 
 @dataclass(frozen=True, slots=True)

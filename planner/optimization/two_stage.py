@@ -25,6 +25,7 @@ from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import GAP_TARGET, SEARCH_WORK, Solution, solve_program
 from planner.supply.candidates import Resource
+from planner.supply.costs import SharedResource
 
 NEGLIGIBLE = 1e-7
 """Of a unit: less is left by the solver's tolerance."""
@@ -74,14 +75,23 @@ class ScenarioProgram:
     whole_starts: frozenset[int]
     most: Mapping[int, float]
     """By column of a first start, the most that is of use in this scenario alone."""
-    resources: tuple[Resource, ...]
+    shared: tuple[SharedResource, ...]
     """By the owner of a column of starts."""
 
     def list_starts(self, values: Sequence[float]) -> Iterator[tuple[Resource, int, float]]:
         """Resource, month and quantity of all that is ordered or committed to: nothing that is there already."""
         for column, value in zip(self.program.columns, values, strict=True):
-            if column.kind == "start" and value > NEGLIGIBLE and self.resources[column.owner].held is None:
-                yield self.resources[column.owner], column.month, value
+            if column.kind == "start" and value > NEGLIGIBLE:
+                resource = self.shared[column.owner].resource
+                if resource.held is None:
+                    yield resource, column.month, value
+
+    def list_gangs(self) -> Iterator[tuple[tuple[str, ...], FirstDecision, int]]:
+        """Of resources in node-days: their key, and each home there with the nodes of a gang."""
+        for item in self.shared:
+            if item.by_month:
+                for each in item.candidates:
+                    yield item.resource.key, ("home", item.resource.place, each.need), each.nodes_per_gang
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +133,9 @@ def build_scenario_program(
         upper = [0.0 if column.kind == "gang" else bound for column, bound in zip(program.columns, upper, strict=True)]
     whole_starts = frozenset(number for number in starts if program.whole[number])
     kinds = program.whole if whole else [False] * len(program.whole)
-    resources = tuple(item.resource for item in allowed.shared)
-    return ScenarioProgram(weight, replace(program, upper=upper, whole=kinds), first, whole_starts, most, resources)
+    return ScenarioProgram(
+        weight, replace(program, upper=upper, whole=kinds), first, whole_starts, most, tuple(allowed.shared)
+    )
 
 
 def _list_first_decisions(
@@ -157,12 +168,28 @@ def solve_two_stage(
     start = None if best is None else Solution("within_gap", 0.0, 0.0, joint.place_values(best))
     found = solve_program(joint.program, start=start, work=work, gap=gap, proof_only=start is not None)
     if found.values:
-        followed = follow_first_decisions(joint.read_first(found.values), scenarios)
+        followed = follow_first_decisions(_round_to_gangs(joint.read_first(found.values), scenarios), scenarios)
         plans = [plan for plan in (followed, best) if plan is not None]
         best = min(plans, key=lambda plan: plan.objective(objective, weights))
     if best is None or best.possible_costs is None:
         return None
     return replace(best, bound=min(found.bound, best.objective(objective, weights)))
+
+
+def _round_to_gangs(
+    first: Mapping[FirstDecision, float], scenarios: Sequence[ScenarioProgram]
+) -> Mapping[FirstDecision, float]:
+    """The first decisions with days of whole gangs, of whatever size a gang has in a scenario or in the plan: programs
+    whose later decisions are in fractions have parts of them, also in the first months."""
+    spans: dict[tuple[str, ...], int] = {}
+    for key, home, span in (gang for scenario in scenarios for gang in scenario.list_gangs()):
+        if home in first:
+            spans[key] = math.lcm(spans.get(key, 1), span)
+    rounded = dict(first)
+    for kind, key, month in first:
+        if kind == "start" and key in spans:
+            rounded[kind, key, month] = float(math.ceil(first[kind, key, month] / spans[key]) * spans[key])
+    return rounded
 
 
 def follow_first_decisions(first: Mapping[FirstDecision, float], scenarios: Sequence[ScenarioProgram]) -> FollowedPlan:

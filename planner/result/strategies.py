@@ -233,7 +233,8 @@ class Strategy:
 
     `present_cost` is the net present cost (less resale), `total_cost` the undiscounted sum of payments (less resale).
     `bound` is the solver's proven lower bound on present_cost and `gap_fraction` (present_cost - bound) /
-    |present_cost|; both None where the search ended before it had a bound.
+    |present_cost|; both None where the search ended before it had a bound. Where first decisions are those of
+    scenarios, the bound is that of plans that take them.
     `columns` is the size of the program; where fewer were searched (`columns_searched`), the plan is the best found at
     the homes that matter, and the bound still that of the whole.
     For status infeasible the amounts are 0, the tuples empty and `reasons` says why and what would have to give.

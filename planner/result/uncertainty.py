@@ -10,9 +10,10 @@ from datetime import date
 from typing import Literal
 
 from planner.result.message import Message
+from planner.result.strategies import StrategyName
 
 DecisionRule = Literal["as_planned", "mean_figures", "least_mean", "least_objective", "perfect_information"]
-"""How the first decisions are made: as the plan with planned figures does; as the best plan for the mean of each
+"""How the first decisions are made: as is best for the planned figures; as the best plan for the mean of each
 figure; for the least mean cost over the scenarios (beside another objective: among the homes of the other rules); for
 the least objective asked for; or knowing each scenario."""
 
@@ -83,6 +84,9 @@ class StrategyUnderUncertainty:
     """Mean of its cost less that of the cheapest strategy that knows the scenario; null: not possible."""
     largest_regret: float | None
     """The largest of these differences; null: not possible."""
+    robustness_cost: float | None
+    """Price of being robust: present cost of the plan with these first decisions, less that of the best plan for the
+    planned figures alone; null: no plan takes them, because there are none or a limit is in the way."""
     impossible_fraction: float
     """Weight of the scenarios in which the strategy is impossible even if they are known before."""
 
@@ -185,7 +189,7 @@ class Uncertainty:
     """Figures that have no range, and are as planned in every scenario."""
     strategies: tuple[StrategyUnderUncertainty, ...]
     """The strategies compared."""
-    strategy: str | None
+    strategy: StrategyName | None
     """Strategy with the least objective, the simplest of those near it; null: none is possible."""
     advice_holds: float | None
     """Probability that the recommended strategy of the plan is still the one recommended after a year, when the

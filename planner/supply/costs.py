@@ -21,11 +21,13 @@ HourlyRates = Mapping[int, tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ResourceStart:
-    """Ordering or committing one unit at the start of `month`: its present cost and the months it then covers."""
+    """Ordering or committing one unit at the start of `month`: its present cost and the months it then covers.
+    `decided`: so many units are ordered in any case, and no more; None: that is open."""
 
     month: int
     present_cost: float
     covers: range
+    decided: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

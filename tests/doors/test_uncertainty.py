@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import math
+from collections import defaultdict
 from pathlib import Path
 
 import openpyxl
@@ -52,7 +54,10 @@ def test_every_report_shows_what_to_commit_to_now(planner, request_file, tmp_pat
     assert "Decisions under uncertainty" in ran.out
     first_screen = " ".join(ran.out.partition("Strategies\n")[0].split())
     assert f"{best.mean_cost:,.0f} USD on average and {best.tail_cost:,.0f} in the dearest 10 %" in first_screen
-    assert "of cases, as in the plan. The plan below, for the planned figures, committing to 12 x" in first_screen
+    assert (
+        "of cases; the planned figures alone say the same. The plan below, for the planned figures, committing to 12 x"
+        in first_screen
+    )
     assert "- Demand is as planned" not in ran.out
     assert "g6e.xlarge" in ran.out.partition("What to commit to now")[2]
     assert f"{best.tail_cost:,.0f}" in made[2].read_text()
@@ -71,9 +76,9 @@ def test_every_report_shows_what_to_commit_to_now(planner, request_file, tmp_pat
 
 @pytest.mark.slow
 def test_the_review_with_a_weight_on_the_dearest_cases(planner, tmp_path):
-    """The sentence says what to decide now and what the plan of the planned figures decides. Of that plan: 21 x 1.1724
-    x 8,760 h = 215,675, the savings plan of one p5, 34.6752 an hour, 303,755 and 39 block-days of 24 x 380.952 =
-    9,142.85 are 356,571: 876,001 in all, owed whether used or not."""
+    """The plan decides what the sentence says to decide now, and says what that costs above the best plan for the
+    planned figures. Owed of it whether used or not: g6e.xlarge at 1.1724 an hour for 8,760 h, the savings plan of one
+    p5, 34.6752 an hour, 303,755, and block-days of p5.48xlarge in eu-north-1 at 24 x 37.76 = 906.24."""
     asked = ["--demand-range", "-20%,50%", "--tail-weight", "30%", "--scenarios", "20", "--as-of", "2026-11-21"]
     made = tmp_path / "plan.json"
     ran = planner("estimate", *asked, "--months", "12", "--start", "2026-12", REVIEW, "-o", str(made))
@@ -83,8 +88,16 @@ def test_the_review_with_a_weight_on_the_dearest_cases(planner, tmp_path):
     now = {step.name: step.most for step in found.uncertainty.ladder if step.is_now}
     assert shown.startswith("Recommendation -------------- Rent in the cloud. Decide now for ")
     assert f"Decide now for {now['g6e.xlarge']:,.0f} x g6e.xlarge reserved_1y_no_upfront" in shown
-    assert "committing to 21 x g6e.xlarge" in shown
-    by_hand = 21 * 1.1724 * 8760 + 34.6752 * 8760 + 39 * 24 * 380.952
+    cloud = found.strategy("cloud")
+    bought = defaultdict(float)
+    for each in cloud.purchases:
+        bought[each.name] += each.amount if each.month <= found.uncertainty.decide_months else math.inf
+    assert bought == pytest.approx(now)
+    assert {use.name for use in cloud.uses} >= {"g6e.xlarge", "p5.48xlarge"}
+    more = next(each for each in found.uncertainty.strategies if each.strategy == "cloud").robustness_cost
+    assert more > 0
+    assert f"With the planned figures that costs {more:,.0f} USD more than the best plan for them alone" in shown
+    by_hand = now["g6e.xlarge"] * 1.1724 * 8760 + 34.6752 * 8760 + now["p5.48xlarge"] * 24 * 37.76
     (owed,) = [each for each in found.recommendation.reasons if each.code == "owed_whatever_is_used"]
     assert owed.parameters["committed"] == pytest.approx(by_hand, abs=0.005 * 8760)
     committed, total = owed.parameters["committed"], found.strategy("cloud").total_cost

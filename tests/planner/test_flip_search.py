@@ -54,21 +54,24 @@ class Made:
 
     plans: dict[str, list[tuple[float, float]]]
     solves: list[tuple[str, float]] = field(default_factory=list)
+    shorter: list[tuple[str, str]] = field(default_factory=list)
 
     def cost(self, name: str, multiple: float) -> tuple[float, float]:
         names = self.plans if name == "hybrid" else (name,)
         return min((fixed + paid * multiple, paid) for each in names for fixed, paid in self.plans[each])
 
     def solve(self, multiple: float):
-        """A quick search finds the last plan of each strategy, and proves a tenth less than the optimum."""
+        """Other searches than those of plans find the last plan of each strategy, and prove a tenth less than the
+        optimum."""
 
-        def one(name: str, _bound: float, is_final: bool) -> dict[str, SolvedCost]:
+        def one(name: str, _bound: float, step: str) -> dict[str, SolvedCost]:
             cost, paid = self.cost(name, multiple)
-            if is_final:
+            if step == "as_planned":
                 self.solves.append((name, multiple))
                 return {name: solved(multiple, cost, paid)}
+            self.shorter.append((name, step))
             fixed, paid = self.plans[name][-1]
-            return {name: SolvedCost(multiple, fixed + paid * multiple, 0.9 * cost, paid, is_final=False)}
+            return {name: SolvedCost(multiple, fixed + paid * multiple, 0.9 * cost, paid, step)}
 
         return one
 
@@ -81,11 +84,21 @@ class Made:
 
 
 def test_a_price_that_another_plan_avoids_takes_one_solve():
-    """Cloud pays 50 of 100 today; without it, 120. Owning costs 130 throughout: no price of it changes the choice. A
-    quick search finds the other plan of cloud: nothing has to be solved to its end."""
+    """Cloud pays 50 of 100 today; without it, 120. Owning costs 130 throughout: no price of it changes the choice. The
+    roughest search finds the other plan of cloud: nothing has to be solved further."""
     made = Made({"cloud": [(50, 50), (120, 0)], "onprem": [(130, 0)]})
     assert find_flip(made.question(falls=False), made.solve) is None
     assert made.solves == []
+    assert set(made.shorter) == {("cloud", "rough")}
+
+
+def test_a_price_near_a_flip_takes_the_longest_search():
+    """Owning costs 100 and allows 102 of cloud. Today's plan of cloud, 50 + 6 m, is just above that at m = 8.67, and
+    the shorter searches find no other: only the last finds the one that costs 102 at every price."""
+    made = Made({"cloud": [(102, 0), (50, 6.0)], "onprem": [(100, 0)]})
+    assert find_flip(made.question(falls=False), made.solve) is None
+    assert [name for name, _ in made.solves] == ["cloud"]
+    assert [step for name, step in made.shorter if name == "cloud"] == ["rough", "close"]
 
 
 def test_a_fixed_rival_is_never_solved_again():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -17,7 +18,8 @@ from planner.application import plan
 from planner.optimization.dominance import full_choice_set
 from planner.optimization.strategy import strategy_scope
 from planner.optimization.two_stage import CostObjective, build_scenario_program, solve_two_stage, tail_mean
-from planner.result import Assumption
+from planner.reports.json import render
+from planner.result import Assumption, Plan
 
 EAST, WEST = ("aws", "us-east-1", "g4dn.xlarge"), ("aws", "us-west-2", "g4dn.xlarge")
 RESERVED = "reserved_1y_no_upfront"
@@ -234,6 +236,21 @@ def test_scenarios_are_those_of_the_seed_and_keep_the_mean():
 # --- laws ---
 
 
+def assert_plans_decide_so(made: Plan, alone: Plan) -> None:
+    """Every plan costs `robustness_cost` more than that of the planned figures alone; the recommended one commits to
+    what the ladder says for now."""
+    for strategy in made.uncertainty.strategies:
+        if strategy.objective is not None:
+            more = made.strategy(strategy.strategy).present_cost - alone.strategy(strategy.strategy).present_cost
+            assert strategy.robustness_cost == pytest.approx(more, abs=1e-6)
+            assert more >= 0
+    bought = Counter()
+    for purchase in made.strategy(made.uncertainty.strategy).purchases:
+        bought[purchase.name, purchase.region] += purchase.count if purchase.month <= 3 else 0
+    now = [step for step in made.uncertainty.ladder if step.is_now]
+    assert +bought == Counter({(step.name, step.region): step.most for step in now})
+
+
 @pytest.mark.parametrize("weight", [0.0, 0.5])
 def test_no_rule_is_better_than_the_best_first_decisions(priced, ask, weight):
     """Over random ranges: the objective is never above that of the plan for mean figures or of the plan itself, never
@@ -251,7 +268,8 @@ def test_no_rule_is_better_than_the_best_first_decisions(priced, ask, weight):
         "scenarios": 6, "draws": 100, "tail_weight": weight, "decide_months": 3,
     }  # fmt: skip
     request = ask(service("chat", 3), {"name": "night", "kind": "batch", **night}, months=6, uncertainty=asked)
-    found = plan(request, catalog).uncertainty
+    made = plan(request, catalog)
+    found = made.uncertainty
     objective = CostObjective(weight, 0.9)
     assert math.fsum(each.weight for each in found.scenarios) == pytest.approx(1)
     assert found.is_exact
@@ -275,6 +293,7 @@ def test_no_rule_is_better_than_the_best_first_decisions(priced, ask, weight):
         assert strategy.objective == pytest.approx(objective.value(costs, weights))
     assert by_name["hybrid"] <= min(cost for cost in by_name.values() if cost is not None) * (1 + 1e-9)
     assert 0 <= found.advice_holds <= 1
+    assert_plans_decide_so(made, plan(request.model_copy(update={"uncertainty": None}), catalog))
     now = [step for step in found.ladder if step.is_now]
     assert all(step.least == pytest.approx(step.most) and step.probability == pytest.approx(1) for step in now)
 
@@ -285,9 +304,11 @@ def test_the_same_seed_gives_the_same_bytes_and_another_may_not(priced, ask):
 
     def found(seed: int):
         request = ask(service("chat", 3), months=3, strategies=["cloud"], uncertainty={**asked, "seed": seed})
-        return plan(request, catalog).uncertainty
+        return plan(request, catalog)
 
-    assert repr(found(1)) == repr(found(1)) != repr(found(2))
+    one, again, other = found(1), found(1), found(2)
+    assert render(one) == render(again)
+    assert one.uncertainty != other.uncertainty
 
 
 def test_certain_figures_leave_nothing_to_know(priced, ask):
@@ -358,3 +379,15 @@ def test_an_order_that_comes_after_the_end_is_paid_for_and_does_nothing(case_of,
     assert list(starts[3].covers) == [4, 5, 6]
     assert list(starts[6].covers) == []
     assert starts[6].present_cost > starts[3].present_cost > 0  # nothing is sold at the end
+
+
+def test_days_that_are_decided_now_are_those_of_whole_gangs(case_of, priced, ask, hours):
+    """16 H100 for 36 hours are a day and a half of two nodes: 3 node-days where days of a gang may be parts, and so 4.
+    A day of a node is 24 x 30, an hour on demand 100."""
+    place = ("aws", "us-east-1", "p5.48xlarge")
+    catalog = priced({(*place, "capacity_block"): 30.0, (*place, "on_demand"): 100.0})
+    case = case_of(ask(hours("H100", 16 * 36, gang=16), months=1, start="2026-12", strategies=["cloud"]), catalog)
+    scope = strategy_scope("cloud", case.setting)
+    program = build_scenario_program(1.0, case.setting, scope, 1, whole=False)
+    found = solve_two_stage([program], CostObjective())
+    assert [value for (kind, *_), value in found.first.items() if kind == "start"] == [4.0]

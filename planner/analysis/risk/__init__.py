@@ -7,7 +7,7 @@ changes which decisions are possible. Knows neither solver nor payments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from planner.analysis.risk import monte_carlo, replanning, tornado, uncertain_assumptions
@@ -18,7 +18,7 @@ from planner.analysis.risk.switching_values import search_switching_values
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.limits import RiskRequest
-from planner.result import Assumption, PriceUsed, Recommendation, ThroughputUsed
+from planner.result import Assumption, PriceUsed, Recommendation, StrategyName, ThroughputUsed
 from planner.result.audit_trail import AuditTrail
 from planner.result.message import Message, message
 from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
@@ -34,7 +34,9 @@ STANDARD_ERROR_MAX = 0.005
 
 @dataclass(frozen=True, slots=True)
 class BaselinePlan:
-    """A solved plan with everything needed to price it, or to plan it, again."""
+    """A solved plan with everything needed to price it, or to plan it, again. Where its strategies take decisions of
+    scenarios, `decided` are the problems with these decisions made, and `free` the best plans for the planned figures
+    alone, which plans that are made again are compared with."""
 
     advice: Recommendation
     solved: Sequence[SolvedStrategy]
@@ -42,11 +44,19 @@ class BaselinePlan:
     throughput: tuple[ThroughputUsed, ...]
     terms_of: TermsFunction
     again: Replanner
+    decided: Mapping[StrategyName, PlanningContext] = field(default_factory=dict)
+    free: Sequence[SolvedStrategy] = ()
 
     @property
     def pair(self) -> tuple[str, str | None]:
         """The recommended strategy and the runner-up."""
         return str(self.advice.strategy), self.advice.runner_up
+
+    @property
+    def chosen_setting(self) -> PlanningContext:
+        """The problem that the recommended strategy solves."""
+        name = self.advice.strategy
+        return self.setting if name is None else self.decided.get(name, self.setting)
 
     def build_cost_models(self, names: Sequence[str | None]) -> dict[str, StrategyCostModel]:
         """The strategies of these names that are possible, ready to be paid for again."""
@@ -99,7 +109,7 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
         owning_cheaper=_chance_owning_cheaper(case, costs),
         drawn=tuple(map(_build_drawn_row, chance)),
         correlations=linked,
-        waiting=compute_delay_costs(risk_request.waits, case.solved, case.setting),
+        waiting=compute_delay_costs(risk_request.waits, case.free or case.solved, case.setting),
         reoptimised=replanning.reoptimise_draws(
             min(risk_request.reoptimise, risk_request.draws),
             values,
@@ -117,6 +127,8 @@ def _build_tornado(case: BaselinePlan, bills: Mapping[str, StrategyCostModel]) -
     rows, idle = tornado.build_fixed_plan_rows(
         uncertain_assumptions.list_repriced_assumptions(known), bills, planned, case.pair
     )
+    if case.free:
+        planned = tornado.collect_present_costs([each.strategy for each in case.free])
     more, still = replanning.build_replanned_rows(known, case.throughput, case.again, planned, case.pair)
     return [*rows, *more], [*idle, *still]
 

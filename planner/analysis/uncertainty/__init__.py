@@ -1,7 +1,7 @@
 """Decisions under uncertainty: what to commit to now that is best over weighted scenarios, and what knowing is worth.
 
-The plan itself keeps the planned figures. Here its homes and commitments are decided again, in two stages, over
-scenarios of the figures that are uncertain (two_stage.py), for each of its strategies.
+The homes and commitments of each strategy are decided again, in two stages, over scenarios of the figures that are
+uncertain (two_stage.py). Its plan makes the first of these decisions, and follows the planned figures from then on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from planner.analysis.recommendation import pick_simplest
 from planner.analysis.risk import BaselinePlan
+from planner.analysis.uncertainty.decided_plans import DecidedPlan, SolveFunction, decide_plans
 from planner.analysis.uncertainty.ladder import build_ladder
 from planner.analysis.uncertainty.scenario_settings import ScenarioSettings, has_predicted_throughput
 from planner.analysis.uncertainty.scenarios import THROUGHPUT_RANK, Scenario, draw_scenarios, mean_scenario
@@ -39,6 +40,7 @@ from planner.optimization.two_stage import (
 )
 from planner.request.limits import UncertaintyRequest
 from planner.request.models import Effort, Request
+from planner.result import StrategyName
 from planner.result.message import Message, message
 from planner.result.uncertainty import (
     DecisionRule,
@@ -58,16 +60,17 @@ SEARCHES: Mapping[Effort, tuple[int, float]] = {"quick": (0, 5e-3), "standard": 
 """Homes of each workload that are searched beside those in use, and the gap that ends a search."""
 
 
-def assess_uncertainty(request: Request, case: BaselinePlan) -> Uncertainty | None:
-    """The requested decisions under uncertainty; None where none were requested, or there is no plan."""
+def assess_uncertainty(
+    request: Request, case: BaselinePlan, solve: SolveFunction
+) -> tuple[Uncertainty, dict[StrategyName, DecidedPlan]]:
+    """The requested decisions under uncertainty, and the plans that take them; `case` has a plan."""
     asked = request.uncertainty
-    if asked is None or case.advice.strategy is None:
-        return None
+    assert asked is not None
     figures = list_uncertain_figures(asked, case.setting.assumptions, request.as_of)
     everywhere = StrategyScope(case.setting.choice.shared, (case.setting.terms.months,) * len(request.workloads))
     columns = len(build_place_program(case.setting, everywhere).program.columns)
     is_whole = columns * asked.scenarios <= EXACT_COLUMNS
-    nearest, gap = SEARCHES[case.setting.effort]
+    nearest, gap = SEARCHES[request.effort]
     part = narrow_setting(case.setting, case.solved, columns if is_whole else nearest)
     predicted = [] if any(f.name == THROUGHPUT for f in figures.drawn) else has_predicted_throughput(part)
     ranks = [f"{THROUGHPUT_RANK}{name}" for name in predicted]
@@ -84,7 +87,8 @@ def assess_uncertainty(request: Request, case: BaselinePlan) -> Uncertainty | No
         1e-6 if is_whole else gap,
     )
     outcomes = find_outcomes(problem, case.solved)
-    return _build_result(asked, request, case, figures, scenarios, problem, outcomes)
+    decided = decide_plans(problem, outcomes, case.solved, case.setting, solve)
+    return _build_result(asked, request, case, figures, scenarios, problem, outcomes, decided), decided
 
 
 def _build_result(
@@ -95,9 +99,10 @@ def _build_result(
     scenarios: Sequence[Scenario],
     problem: UncertainProblem,
     outcomes: Sequence[StrategyOutcome],
+    decided: Mapping[StrategyName, DecidedPlan],
 ) -> Uncertainty:
     least = _cheapest_known(outcomes, len(scenarios))
-    objectives: dict[str, float] = {
+    objectives: dict[StrategyName, float] = {
         o.name: o.best.objective(problem.objective, problem.weights) for o in outcomes if o.best is not None
     }
     chosen = pick_simplest(objectives, request.materiality_fraction) if objectives else None
@@ -117,7 +122,9 @@ def _build_result(
             for f in figures.drawn
         ),
         certain=tuple(name for name in figures.certain if name != THROUGHPUT),
-        strategies=tuple(_describe_strategy(o, problem, least, is_chosen=o.name == chosen) for o in outcomes),
+        strategies=tuple(
+            _describe_strategy(o, problem, least, decided.get(o.name), is_chosen=o.name == chosen) for o in outcomes
+        ),
         strategy=chosen,
         advice_holds=_chance_advice_holds(chosen or case.advice.strategy, request, problem, outcomes),
         ladder=ladder,
@@ -141,7 +148,12 @@ def _describe_scenario(scenario: Scenario, index: int, outcomes: Sequence[Strate
 
 
 def _describe_strategy(
-    outcome: StrategyOutcome, problem: UncertainProblem, least: Sequence[float], *, is_chosen: bool
+    outcome: StrategyOutcome,
+    problem: UncertainProblem,
+    least: Sequence[float],
+    decided: DecidedPlan | None,
+    *,
+    is_chosen: bool,
 ) -> StrategyUnderUncertainty:
     weights, best = problem.weights, outcome.best
     impossible = math.fsum(w for w, plan in zip(weights, outcome.known, strict=True) if plan is None)
@@ -149,7 +161,7 @@ def _describe_strategy(
     costs = None if best is None else best.possible_costs
     if best is None or costs is None:
         return StrategyUnderUncertainty(
-            outcome.name, None, None, None, tuple(rules), None, None, None, None, None, min(impossible, 1.0)
+            outcome.name, None, None, None, tuple(rules), None, None, None, None, None, None, min(impossible, 1.0)
         )
     objective = best.objective(problem.objective, weights)
     known = weighted_mean([_cost_or_infinite(cost) for cost in outcome.known_costs], weights)
@@ -169,6 +181,7 @@ def _describe_strategy(
         information_value_max=max(0.0, mean - proven),
         mean_regret=weighted_mean(regrets, weights),
         largest_regret=max(regrets),
+        robustness_cost=None if decided is None else decided.robustness_cost,
         impossible_fraction=0.0,
     )
 
@@ -208,7 +221,7 @@ def _chance_advice_holds(
     """The weight of the scenarios in which the recommended strategy would be recommended by who knows them."""
     held = 0.0
     for i, weight in enumerate(problem.weights):
-        costs: dict[str, float] = {o.name: cost for o in outcomes if (cost := o.known_costs[i]) is not None}
+        costs: dict[StrategyName, float] = {o.name: cost for o in outcomes if (cost := o.known_costs[i]) is not None}
         if not costs:
             return None
         if pick_simplest(costs, request.materiality_fraction) == recommended:

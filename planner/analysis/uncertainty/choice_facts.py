@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from planner.analysis.conventions import list_throughputs
 from planner.analysis.recommendation import list_amounts, sum_purchases
-from planner.result import Recommendation, Strategy
+from planner.analysis.risk import BaselinePlan
+from planner.analysis.uncertainty import assess_uncertainty
+from planner.analysis.uncertainty.decided_plans import SolveFunction
+from planner.optimization.strategy import SolvedStrategy
+from planner.request.models import Request
+from planner.result import Recommendation, StrategyName
 from planner.result.message import Message, message
 from planner.result.uncertainty import StrategyUnderUncertainty, Uncertainty
 
@@ -15,13 +20,40 @@ EQUAL = 1e-6
 """Relative difference of amounts that is rounding."""
 
 
-def add_choice_facts(
-    advice: Recommendation, uncertainty: Uncertainty, planned: Strategy, currency: str
+def follow_scenarios(
+    request: Request,
+    case: BaselinePlan,
+    solve: SolveFunction,
+    advise: Callable[[Sequence[SolvedStrategy], StrategyName], Recommendation],
+) -> tuple[BaselinePlan, Uncertainty]:
+    """The case with the plans that take the first decisions of the scenarios, and the advice for the strategy that is
+    best over these, with its facts."""
+    uncertainty, decided = assess_uncertainty(request, case, solve)
+    chosen = uncertainty.strategy
+    if chosen is None:
+        return case, uncertainty
+    solved = [decided[s.strategy.name].solved if s.strategy.name in decided else s for s in case.solved]
+    advice = advise(solved, chosen)
+    changed = {new.strategy.name for new, old in zip(solved, case.solved, strict=True) if new is not old}
+    if advice.runner_up is not None and (chosen != case.advice.strategy or changed & {chosen, advice.runner_up}):
+        advice = replace(advice, reasons=(message("flips_need_planned_figures"), *advice.reasons))
+    return replace(
+        case,
+        advice=_add_choice_facts(advice, uncertainty, request.currency, is_changed=chosen in changed),
+        solved=solved,
+        throughput=list_throughputs(case.setting, solved),
+        decided={name: each.setting for name, each in decided.items()},
+        free=case.solved,
+    ), uncertainty
+
+
+def _add_choice_facts(
+    advice: Recommendation, uncertainty: Uncertainty, currency: str, *, is_changed: bool
 ) -> Recommendation:
     """The advice with what to decide now in its sentence and the facts behind the strategy of the scenarios, which it
-    recommends; `planned` is that strategy as planned."""
+    recommends."""
     chosen = next(each for each in uncertainty.strategies if each.strategy == uncertainty.strategy)
-    decisions = _describe_first_decisions(uncertainty, chosen, planned, currency)
+    decisions = _describe_first_decisions(uncertainty, chosen, currency, is_changed=is_changed)
     sentence = replace(advice.sentence, parameters={**advice.sentence.parameters, "first_decisions": decisions})
     facts = _list_choice_facts(uncertainty, chosen, currency)
     return replace(advice, sentence=sentence, reasons=(*facts, *advice.reasons))
@@ -75,15 +107,12 @@ def _open_difference(each: StrategyUnderUncertainty) -> float:
 
 
 def _describe_first_decisions(
-    uncertainty: Uncertainty, chosen: StrategyUnderUncertainty, planned: Strategy, currency: str
+    uncertainty: Uncertainty, chosen: StrategyUnderUncertainty, currency: str, *, is_changed: bool
 ) -> Message:
     own = next(rule for rule in chosen.rules if rule.rule == "as_planned")
     now = sum_purchases(step for step in uncertainty.ladder if step.is_now)
-    before = sum_purchases(p for p in planned.purchases if p.month <= uncertainty.decide_months)
     best = chosen.best_rule
     assert best is not None
-    is_planned = now.keys() == before.keys() and all(math.isclose(now[k], before[k]) for k in now)
-    is_planned &= (best.mean_cost, best.tail_cost) == (own.mean_cost, own.tail_cost)  # homes are decided, too
     return message(
         "first_decisions",
         decided=list_amounts(now, currency),
@@ -91,8 +120,9 @@ def _describe_first_decisions(
         mean_cost=best.mean_cost,
         tail_cost=best.tail_cost,
         tail_level=uncertainty.tail_level,
-        is_planned=is_planned,
+        is_planned=not is_changed and chosen.robustness_cost is not None,
         planned_mean_cost=own.mean_cost,
         planned_tail_cost=own.tail_cost,
+        robustness_cost=chosen.robustness_cost,
         currency=currency,
     )

@@ -129,7 +129,7 @@ def _find_best(
 ) -> FollowedPlan | None:
     """The best first decisions: those of a wider strategy without hardware where they are as good here."""
     if wider is not None and wider.best is not None and not _buys_hardware(wider.programs, wider.best.values):
-        same = follow_first_decisions(_move_to_cloud(wider.best.first, problem.planned), programs)
+        same = follow_first_decisions(move_to_cloud(wider.best.first, problem.planned), programs)
         if _is_as_good(same, wider.best, problem):
             return replace(same, bound=wider.best.bound)
         known = (*known, same)
@@ -172,7 +172,7 @@ def _buys_hardware(programs: Sequence[ScenarioProgram], values: Iterable[Sequenc
     return any(resource.node is not None for each in started for resource, _, _ in each)
 
 
-def _move_to_cloud(first: Mapping[FirstDecision, float], planned: PlanningContext) -> dict[FirstDecision, float]:
+def move_to_cloud(first: Mapping[FirstDecision, float], planned: PlanningContext) -> dict[FirstDecision, float]:
     """The first decisions with each home on owned nodes, of which there are none, at the place of its overflow."""
     resources = planned.market.resources
     moved = {}

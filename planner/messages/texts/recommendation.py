@@ -43,7 +43,7 @@ def _recommended(
         if amounts
     ]
     if first_decisions is not None:
-        verb = f"{verb}. {first_decisions} The plan below, for the planned figures"
+        verb = f"{verb}. {first_decisions}"
     text = ", ".join((verb, *([" and ".join(purchases)] if purchases else [])))
     text += f": {total_cost:,.0f} {currency} over {months} months, present cost {present_cost:,.0f} {currency}"
     if runner_up is None:
@@ -94,7 +94,8 @@ def _hardware_price_that_flips(
     else:
         limit = f"{flip_price:,.0f} {currency} or {'less' if change_fraction < 0 else 'more'}"
         at = f"At {limit} for {systems} ({share} {side} the price counted, {price:,.0f})"
-    return f"{at}, {strategy} would be the choice, all else kept."
+    sooner = " A new plan may change it sooner." if change_fraction < 0 else ""
+    return f"{at}, {strategy} as planned here would be the choice, all else kept.{sooner}"
 
 
 def _resale_counted(
@@ -136,17 +137,27 @@ def _first_decisions(
     is_planned: bool,
     planned_mean_cost: float | None,
     planned_tail_cost: float | None,
+    robustness_cost: float | None,
     currency: str,
 ) -> str:
-    """What to order and commit to now, and what that costs against the plan's own first decisions."""
+    """The decisions of now, their cost against that of the best plan for the planned figures, and the beginning of a
+    sentence on the plan."""
     text = f"Decide now for {', '.join(decided) or 'no purchase and no commitment'}: over {scenarios} scenarios"
     text += f" {mean_cost:,.0f} {currency} on average and {tail_cost:,.0f} in the dearest"
     text += f" {percent(1 - tail_level, 0)} of cases"
     if is_planned:
-        return f"{text}, as in the plan."
+        return f"{text}; the planned figures alone say the same. The plan below, for the planned figures"
     if planned_mean_cost is None or planned_tail_cost is None:
-        return f"{text}; the first decisions of the plan leave work undone in some."
-    return f"{text}, with those of the plan {planned_mean_cost:,.0f} and {planned_tail_cost:,.0f}."
+        text += "; the best plan for the planned figures alone leaves work undone in some of them."
+    else:
+        text += f", with the best plan for the planned figures alone {planned_mean_cost:,.0f}"
+        text += f" and {planned_tail_cost:,.0f}."
+    if robustness_cost is None:
+        return f"{text} No plan can decide that under its limits: the plan below is for the planned figures alone"
+    return (
+        f"{text} With the planned figures that costs {robustness_cost:,.0f} {currency} more than the best plan for them"
+        " alone: the price of being robust. The plan below decides that"
+    )
 
 
 def _rival_over_scenarios(
@@ -206,8 +217,8 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         " scenario is known."
     ),
     "flips_need_planned_figures": (
-        "Prices at which the choice changes are worked out with the planned figures. Over the scenarios another"
-        " strategy is the choice than with those, so none are given."
+        "Prices at which the choice changes are worked out with the planned figures. Over the scenarios other decisions"
+        " are best than with those, so none are given."
     ),
     "uncertain_decided_now": lambda months: (
         f"Decided now, the same in every scenario: the home of each workload, and the orders and commitments of the"
@@ -224,7 +235,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     ),
     "uncertain_limits_left_out": "Budgets and quotas do not limit these scenarios; they limit the plan.",
     "uncertain_program_distance": lambda strategy, cost, planned: (
-        f"With the planned figures the plan's own first decisions ({strategy}) cost {cost:,.0f} here and {planned:,.0f}"
-        " in the plan: the scenarios leave out whole gangs on shared nodes and parts of nodes."
+        f"With the planned figures the first decisions that are best for these ({strategy}) cost {cost:,.0f} here and"
+        f" {planned:,.0f} as a plan: the scenarios leave out whole gangs on shared nodes and parts of nodes."
     ),
 }

@@ -180,7 +180,9 @@ def strategies_section(plan: Plan) -> Section:
     names = [f"{s.name} *" if s.name == plan.recommendation.strategy else s.name for s in plan.strategies]
     blocks: list[str | ReportTable | Bullets] = [make_table(("", *names), rows, range(1, len(names) + 1))]
     if plan.recommendation.strategy:
-        blocks.append("* recommended. The present cost cannot fall below the proven bound.")
+        is_decided = any(each.robustness_cost for each in (plan.uncertainty.strategies if plan.uncertainty else ()))
+        decided = ", of plans that decide for the scenarios" if is_decided else ""
+        blocks.append(f"* recommended. The present cost cannot fall below the proven bound{decided}.")
     told = {*plan.reasons, *(each.parameters.get("reason") for each in plan.reasons)}
     reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in told]
     reasons += [

@@ -25,7 +25,7 @@ from planner.result.uncertainty import (
 )
 
 RULES = {
-    "as_planned": "as in the plan",
+    "as_planned": "best for the planned figures",
     "mean_figures": "best for the mean of each figure",
     "least_mean": "least mean cost",
     "least_objective": "mean and dearest cases",
@@ -74,14 +74,16 @@ def tail_title(found: Uncertainty) -> str:
 def _strategies_table(plan: Plan, found: Uncertainty) -> ReportTable:
     titles = (
         "strategy", f"mean cost, {plan.currency}", tail_title(found), "gap to the bound", "VSS", "EVPI",
-        "mean regret", "largest regret",
+        "mean regret", "largest regret", "robustness",
     )  # fmt: skip
     rows = []
     for each in found.strategies:
         mark = " *" if each.strategy == found.strategy else ""
         best = each.best_rule
         gap = NO_VALUE if each.gap_fraction is None else format_percent(each.gap_fraction, 2)
-        amounts = (each.stochastic_value, each.information_value, each.mean_regret, each.largest_regret)
+        amounts = (
+            each.stochastic_value, each.information_value, each.mean_regret, each.largest_regret, each.robustness_cost
+        )  # fmt: skip
         costs = (None, None) if best is None else (best.mean_cost, best.tail_cost)
         cells = [NO_VALUE if amount is None else format_money(amount) for amount in (*costs, *amounts)]
         rows.append((f"{each.strategy}{mark}", *cells[:2], gap, *cells[2:]))
@@ -153,7 +155,8 @@ def _list_sentences(plan: Plan, found: Uncertainty, chosen: StrategyUnderUncerta
     """What follows for the reader, with the figures that were uncertain."""
     yield (
         "VSS, the value of the stochastic solution, is what the best first decisions save against those that are best "
-        "for the mean of each figure. Regret is the cost above that of the cheapest strategy that knows the scenario."
+        "for the mean of each figure. Regret is the cost above that of the cheapest strategy that knows the scenario. "
+        "Robustness is the cost of its plan above that of the best plan for the planned figures alone."
     )
     if chosen is not None and chosen.information_value_max is not None:
         yield (

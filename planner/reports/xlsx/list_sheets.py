@@ -236,13 +236,13 @@ def _uncertainty_list(plan: Plan) -> SheetList:
         (f"objective, {money}", 18, "money"), (f"proven bound, {money}", 18, "money"),
         (f"VSS, {money}", 16, "money"), (f"EVPI, {money}", 16, "money"),
         (f"EVPI at most, {money}", 16, "money"), (f"mean regret, {money}", 16, "money"),
-        (f"largest regret, {money}", 16, "money"),
+        (f"largest regret, {money}", 16, "money"), (f"price of being robust, {money}", 16, "money"),
     )  # fmt: skip
     rows: list[Sequence[Cell]] = []
     for each in plan.uncertainty.strategies if plan.uncertainty else ():
         of_strategy: tuple[Cell, ...] = (
             each.objective, each.bound, each.stochastic_value, each.information_value, each.information_value_max,
-            each.mean_regret, each.largest_regret,
+            each.mean_regret, each.largest_regret, each.robustness_cost,
         )  # fmt: skip
         for rule in each.rules:
             is_best = rule.rule == (
@@ -254,7 +254,8 @@ def _uncertainty_list(plan: Plan) -> SheetList:
     return (
         (
             "Each rule is followed by the best later decisions in each scenario; present costs. VSS: value of the "
-            "stochastic solution; EVPI: expected value of perfect information."
+            "stochastic solution; EVPI: expected value of perfect information; price of being robust: present cost of"
+            " the plan above that of the best plan for the planned figures alone."
         ),
         columns,
         rows,

@@ -324,7 +324,7 @@ def strategies_do_what_they_say(answer: Answer) -> Iterator[Fault]:
 
 def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
     """Of the feasible strategies the simplest within the materiality of the cheapest, or of the least objective over
-    scenarios; hybrid is never dearer. No work costs less than nothing."""
+    scenarios; hybrid is never dearer by that. No work costs less than nothing."""
     solved = {s["name"]: s for s in plan["strategies"] if s["status"] != "infeasible"}
     costs = {name: s["present_cost"] for name, s in solved.items()}
     advice = plan["recommendation"]
@@ -332,16 +332,17 @@ def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
         if advice["strategy"] is not None or plan["status"] != "infeasible":
             yield Fault("advice", "no strategy is feasible", advice["strategy"])
         return
-    least = min(costs.values())
     uncertainty = (plan["uncertainty"] or {}).get("strategies", ())
     objectives = {s["strategy"]: s["objective"] for s in uncertainty if s["objective"] is not None}
-    wanted = simplest_near(objectives or costs, document.get("materiality_fraction", 0.02))
+    compared = objectives or costs
+    wanted = simplest_near(compared, document.get("materiality_fraction", 0.02))
     if advice["strategy"] != wanted:
-        yield Fault("advice", str(objectives or costs), advice["strategy"], wanted)
+        yield Fault("advice", str(compared), advice["strategy"], wanted)
     if "hybrid" in document.get("strategies", SIMPLEST_FIRST) and "hybrid" not in costs:
         yield Fault("hybrid", "infeasible though another is not", costs)
-    if "hybrid" in costs and costs["hybrid"] > least + 1e-5 * max(1.0, abs(least)):
-        yield Fault("hybrid", "dearer than another", costs)
+    least = min(compared.values())
+    if "hybrid" in compared and compared["hybrid"] > least + 1e-5 * max(1.0, abs(least)):
+        yield Fault("hybrid", "dearer than another", compared)
     if advice["strategy"] in solved:
         yield from runner_up_is_right(advice, solved)
     for name, strategy in solved.items():

@@ -110,3 +110,13 @@ def test_a_model_that_fits_on_no_node_takes_two_that_are_joined(priced, ask):
     assert refused.strategies[0].status == "infeasible"
     for code in ("replica_over_nodes", "replica_memory_too_small", "nodes_not_joined"):
         assert code in repr(refused.reasons)
+
+
+def test_twenty_requests_a_second_of_400_tokens_take_eight_h200(catalog, ask):
+    """They were planned on 864. Four replicas of two H200 or fewer: one p5en.48xlarge on the one-year plan, 39.87648 an
+    hour for 8,760 hours. Without the lengths of prompts they are refused (tests/doors/test_serving.py)."""
+    service = chat(20, accelerators=["H200"], serving={**SERVING, "input_tokens": 100})
+    asked = ask(service, months=12, strategies=["cloud"], providers=["aws"], regions=["us-east-1"])
+    found = plan(asked, catalog).strategies[0]
+    assert found.total_cost == pytest.approx(39.87648 * 8_760, abs=0.05)
+    assert {use.nodes_at_once for use in found.uses} == {1}

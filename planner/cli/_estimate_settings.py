@@ -18,7 +18,13 @@ from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions, 
 from planner.cli._input_problems import option_flag, unreadable_file
 from planner.cli._offer_listings import open_catalog
 from planner.cli._plan_gates import GATE_OPTIONS, parse_gates, report_gate_failures
-from planner.cli._plan_outputs import choose_outputs, refuse_binary_to_terminal, write_plan
+from planner.cli._plan_outputs import (
+    OutputChoice,
+    choose_outputs,
+    refuse_binary_to_terminal,
+    select_sections,
+    write_plan,
+)
 from planner.cli._quota_tables import read_quota_rows
 from planner.cli._request_files import STANDARD_INPUT, expand_document
 from planner.cli._tables import format_count, print_progress
@@ -52,8 +58,7 @@ PARTS = {
 
 def estimate(
     file: str,
-    format_name: str | None,
-    paths: Sequence[str],
+    output_choice: OutputChoice,
     options: Mapping[str, OptionValue],
     money: PriceFiles,
     reading: FileReadingOptions,
@@ -65,11 +70,12 @@ def estimate(
     `money` are the files of private prices and exchange rates, None for those of the data folder; `reading` are the
     options of columns and dates, `bills` those of billing exports, `compare_to` is the file of the last review.
     """
-    outputs, faults = choose_outputs(format_name, paths)
+    outputs, faults = choose_outputs(output_choice.format_name, output_choice.paths)
+    outputs, unknown = select_sections(outputs, output_choice)
     gates, wrong = parse_gates(options)
     of_plan = {name: value for name, value in options.items() if name not in GATE_OPTIONS}
     settings, places, more = parse_settings(of_plan)
-    complaints = [*faults, *refuse_binary_to_terminal(outputs), *more, *wrong]
+    complaints = [*faults, *unknown, *refuse_binary_to_terminal(outputs), *more, *wrong]
     last = None
     if compare_to is not None:
         from planner.cli._plan_comparison import read_last_review

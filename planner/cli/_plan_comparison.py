@@ -164,6 +164,7 @@ def _difference_lines(parted: CostComparison, old: Plan, new: Plan) -> list[str]
         lines.append(f"the recommendation changed from {advice[0]} to {advice[1]}")
     if old.start != new.start:
         lines.append(f"the first month of the old plan, {old.start}, is compared with that of the new one, {new.start}")
+    lines += (plain_text(f"workload renamed: {then} is now {now}") for then, now in parted.renamed)
     if parted.is_same and not (parted.new_gaps or parted.gone_gaps):
         return [*lines, "", "no changes"]
     rows, parts = _cause_table(parted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.cli._input_problems import unwritable_file
@@ -25,6 +25,20 @@ class Output:
     path: str
     format: str
     folder: bool = False
+    sections: tuple[str, ...] = ()
+    """Of a text: the parts of the report, in place of the first screen."""
+    full: bool = False
+    """Of a text: the whole report."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputChoice:
+    """The outputs as the options name them: `--format`, each `-o`, each `--section`, and `--full`."""
+
+    format_name: str | None = None
+    paths: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    full: bool = False
 
 
 def choose_outputs(
@@ -55,6 +69,30 @@ def choose_outputs(
         expected = f"no --format, or -o NAME{load(str(format_name)).SUFFIX}"
         complaints.append(InputProblem("", "--format", message, str(format_name), expected))
     return tuple(outputs), (*complaints, *_find_repeated_paths(files))
+
+
+def select_sections(
+    outputs: Sequence[Output], choice: OutputChoice
+) -> tuple[tuple[Output, ...], tuple[InputProblem, ...]]:
+    """The outputs with the parts of the report that their texts have, and the problems of `--section` and `--full`."""
+    if not choice.sections and not choice.full:
+        return tuple(outputs), ()
+    from planner.reports.text import SECTIONS
+
+    problems = []
+    for name in choice.sections:
+        if name not in SECTIONS:
+            close = find_nearest_names(name, tuple(SECTIONS))
+            expected = f"one of {', '.join(SECTIONS)}" + (f"; nearest: {close[0]}" if close else "")
+            problems.append(InputProblem("", "--section", "no part of the report", name, expected))
+    if all(output.format != DEFAULT for output in outputs):
+        flag = "--full" if choice.full else "--section"
+        message, expected = "only the format text has a first screen", f"--format {DEFAULT}, or no {flag}"
+        problems.append(InputProblem("", flag, message, choice.format_name or "", expected))
+    names = () if choice.full else tuple(dict.fromkeys(choice.sections))
+    texts = (replace(output, sections=names, full=choice.full) for output in outputs)
+    chosen = (text if text.format == DEFAULT else output for text, output in zip(texts, outputs, strict=True))
+    return tuple(chosen), tuple(problems)
 
 
 def _parse_output(path: str, format_name: str | None, by_suffix: Mapping[str, str]) -> Output | InputProblem:
@@ -95,11 +133,17 @@ def write_plan(plan: Plan, outputs: Sequence[Output]) -> list[str]:
 
     Raises InvalidRequest, before any file is replaced, if a path cannot be written.
     """
-    rendered: list[tuple[Output, Mapping[str, bytes]]] = []
-    for output in outputs:
-        folder = folder_format(output.format) if output.folder else None
-        rendered.append((output, folder.files(plan) if folder else {"": load(output.format).render(plan)}))
-    return write_outputs(rendered)
+    return write_outputs([(output, _render_output(plan, output)) for output in outputs])
+
+
+def _render_output(plan: Plan, output: Output) -> Mapping[str, bytes]:
+    if output.folder and (folder := folder_format(output.format)):
+        return folder.files(plan)
+    if output.sections or output.full:
+        from planner.reports.text import render_sections
+
+        return {"": render_sections(plan, output.sections)}
+    return {"": load(output.format).render(plan)}
 
 
 def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> list[str]:

@@ -15,6 +15,7 @@ CALL_HELP = (
     "Prices of a million input and output tokens of calls, to compare a workload with: chat=0.5,1.5 (then the tokens of"
     " one work unit: chat=0.5,1.5,800,200); may be repeated."
 )
+SECTION_HELP = "Print one part of the report, such as cash, cost-centres or gaps; may be repeated."
 AGE_HELP = "Exit with 5 if a price is older than this at the date of the plan."
 
 
@@ -93,11 +94,14 @@ class ReportFormatType(click.ParamType[str]):
 @click.option("--fail-over-budget", multiple=True, metavar="LIMIT", help=BUDGET_HELP)
 @click.option("--max-price-age", metavar="DAYS", help=AGE_HELP)
 @click.option("--format", "format_name", type=ReportFormatType(), help="Format of the printed report.  [default: text]")
+@click.option("--full", is_flag=True, help="Print the whole report, not the first screen.")
+@click.option("--section", "sections", metavar="NAME", multiple=True, help=SECTION_HELP)
 @click.option("-o", "--output", "paths", multiple=True, metavar="PATH", help=OUTPUT_HELP)
 def command(
     file: str,
     format_name: str | None,
     paths: tuple[str, ...],
+    sections: tuple[str, ...],
     exchange_rates: str | None,
     private_prices: str | None,
     maps: tuple[str, ...],
@@ -110,24 +114,21 @@ def command(
     *,
     substitution: bool,
     explain_input: bool,
+    full: bool,
     **options: str | bool | tuple[str, ...] | None,
 ) -> int:
     """Plan the workloads in FILE (or on standard input): capacity to rent, commit to or buy, month by month.
 
-    FILE is XLSX, ODS, CSV, an export of a price calculator, a billing export, YAML or JSON. Options override the
-    settings of the file. LIST is comma-separated and may be repeated.
-    The report is printed; -o also writes it in further formats: plan.xlsx is a workbook, plan.json the complete plan,
-    plan.csv and plan.md tables, terraform/ a folder to provision from. Either all outputs are written or none.
+    FILE is XLSX, ODS, CSV, an export of a price calculator, a bill, YAML or JSON. Options override its settings. LIST
+    is comma-separated and may be repeated. The first screen is printed (--full: all of the report); -o writes further
+    formats: plan.xlsx is a workbook, plan.json the complete plan, terraform/ a folder. All are written or none.
 
     \b
     Examples:
       planner estimate --months 12 --demand-range -20%,50% review.xlsx
       planner estimate review.xlsx -o out/plan.xlsx -o out/plan.json -o out/terraform/
-      planner estimate --strategies cloud,hybrid --providers aws,gcp --discount-rate 9% job.yaml
-      planner estimate --currency EUR --exchange-rates rates.csv --private-prices company.csv review.xlsx
-      planner estimate --format json - < request.json | jq .recommendation.sentence
       planner estimate --setup company.yaml --risk --fail-over-budget 250000 --max-price-age 90 review.xlsx
-      planner estimate --months 12 --growth 0.03 focus-2026-10.csv
+      planner estimate --section cash --section cost-centres review.xlsx
       planner estimate --as-of 2026-11-21 --assumptions a.yaml --compare-to october.json review.csv -o november.xlsx
       planner estimate --explain-input --map 'Boards=gpus' --save-mapping columns.yaml review.xlsx
 
@@ -138,9 +139,11 @@ def command(
     from planner.application import BillForecastOptions
     from planner.cli._estimate_settings import estimate
     from planner.cli._input_explanation import FileReadingOptions, explain
+    from planner.cli._plan_outputs import OutputChoice
 
     reading = FileReadingOptions(maps, mapping, save_mapping, dates)
     bill = BillForecastOptions(growth, tag, substitution)
     if explain_input:
         return explain(file, reading, bill)
-    return estimate(file, format_name, paths, options, (private_prices, exchange_rates), reading, bill, compare_to)
+    outputs = OutputChoice(format_name, paths, sections, full)
+    return estimate(file, outputs, options, (private_prices, exchange_rates), reading, bill, compare_to)

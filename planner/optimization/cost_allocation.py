@@ -36,7 +36,7 @@ def purchase_shares(decisions: Decisions, setting: PlanningContext) -> dict[tupl
         resource = resources[share.candidate.resource]
         weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
         used[resource.pool or resource.key][share.candidate.need] += share.node_hours * weight
-    return {order.resource.key: _normalise_weights(used[order.resource.key]) for order in decisions.bought}
+    return {order.resource.key: normalise_weights(used[order.resource.key]) for order in decisions.bought}
 
 
 def allocate_costs(decisions: Decisions, setting: PlanningContext, value_of: Valuation) -> list[float]:
@@ -48,13 +48,14 @@ def allocate_costs(decisions: Decisions, setting: PlanningContext, value_of: Val
     for order in decisions.bought:
         amount = value_of(solution.purchase_payments(setting, order))
         _distribute_amount(amount, of_purchases[order.resource.key], costs)
-    of_all = _normalise_weights([math.fsum(amounts) for amounts in costs])
+    of_all = normalise_weights([math.fsum(amounts) for amounts in costs])
     for overhead in decisions.overheads:
         _distribute_amount(value_of(solution.overhead_payments(setting, overhead)), of_all, costs)
     return [math.fsum(amounts) for amounts in costs]
 
 
-def _normalise_weights(weights: Sequence[float]) -> tuple[float, ...]:
+def normalise_weights(weights: Sequence[float]) -> tuple[float, ...]:
+    """The part of each in their sum; equal parts where that is 0."""
     total = math.fsum(weights)
     return tuple(weight / total if total else 1 / len(weights) for weight in weights)
 

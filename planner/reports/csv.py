@@ -4,8 +4,9 @@ Three kinds of rows share the columns: `cash`, a row for each payment to one res
 `amount`, so that a strategy's amounts add up to its total cost), `purchase` and `use`, whose own money has
 separate columns and is in the cash rows already. A resource has the same columns in all three.
 Other views of the same money follow, a `value` of one `measure` each: `effective` (adds up to the total cost too),
-`unit_cost`, `owning`, `bridge` (adds up to the saving of the recommendation) and `depreciation`; and `emission`, energy
-and carbon of each month and place, where a value that is not known has no row.
+`cost_centre` (of the recommended strategy, the team in `name`), `unit_cost`, `owning`, `bridge` (adds up to the saving
+of the recommendation) and `depreciation`; and `emission`, energy and carbon of each month and place, where a value that
+is not known has no row.
 Where money was converted or negotiated, rows of no strategy follow: `exchange_rate` and `negotiated_price`, in words.
 """
 
@@ -40,6 +41,9 @@ NON_MONEY_MEASURES = (
     "carbon_kg",
 )
 """A number of months, a rate, a multiple, energy or carbon; all others are amounts in the plan's currency."""
+
+COST_CENTRE_MEASURES = ("cash", "effective", "idle", "shared", "budget", "variance")
+"""Of a cost centre in a month; idle and shared are parts of effective."""
 
 Row = dict[str, str | float]
 
@@ -77,6 +81,12 @@ def _measure_rows(plan: Plan) -> Iterator[Row]:
     for cost in plan.views.effective:
         place = {"category": cost.category}
         yield _measure_row(plan, "effective", cost.strategy, "effective_cost", cost.amount, cost.month, **place)
+    for row in plan.views.cost_centres:
+        for measure in COST_CENTRE_MEASURES:
+            value = getattr(row, measure)
+            if value is not None:
+                chosen, team = plan.recommendation.strategy or "", {"name": row.team}
+                yield _measure_row(plan, "cost_centre", chosen, measure, value, row.month, **team)
     for unit in plan.views.unit_costs:
         work = {"workload": unit.workload, "name": unit.each}
         yield _measure_row(plan, "unit_cost", unit.strategy, "cost_each", unit.cost_each, 0, **work)
@@ -171,8 +181,9 @@ def _purchase_row(line: Purchase) -> Row:
 
 
 def _use_row(line: Use) -> Row:
-    work: Row = {"workload": line.workload, "nodes": line.nodes, "node_hours": line.node_hours, "units": line.units}
-    return {"kind": "use"} | _resource_columns(line) | work | {"use_cost": line.cost}
+    nodes: Row = {"nodes": line.nodes_at_once, "node_hours": line.node_hours}
+    work: Row = {"workload": line.workload, "units": line.units, "use_cost": line.cost}
+    return {"kind": "use"} | _resource_columns(line) | nodes | work
 
 
 def _cash_row(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:

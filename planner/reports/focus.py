@@ -4,6 +4,7 @@ BilledCost adds up to the strategy's cash month by month (of the months of the p
 cost: two views of one spend, never to be added. Columns that a forecast cannot fill (accounts, SKUs) are left out;
 values that do not exist yet (an invoice) or are unknown are empty, never zero. The provider of owned nodes is "own
 site".
+A charge that several cost centres (teams) bear has a row for each, named in x_CostCentre.
 Strategies are alternatives: rows of two of them would add up to no bill, so only one is written.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
+from planner.reports._content.charge_shares import split_charges
 from planner.reports._content.charges import Charge, build_charges
 from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.purchase_pools import CAPITAL, OWN_SITE
@@ -34,9 +36,15 @@ COLUMNS = (
     "CommitmentDiscountUnit", "ConsumedQuantity", "ConsumedUnit", "ContractedCost", "EffectiveCost",
     "InvoiceId", "InvoiceIssuerName", "ListCost", "PricingCategory", "PricingQuantity", "PricingUnit", "ProviderName",
     "PublisherName", "RegionId", "ServiceCategory", "ServiceName", "SkuPriceDetails", "Tags",
-    "x_CostCategory", "x_ExchangeRates", "x_PlanAsOf", "x_PlanContentDigest", "x_PlanId", "x_PriceAsOf", "x_SourceId",
+    "x_CostCategory", "x_CostCentre", "x_ExchangeRates", "x_PlanAsOf", "x_PlanContentDigest", "x_PlanId",
+    "x_PriceAsOf", "x_SourceId",
 )  # fmt: skip
 
+SHARED = (
+    "BilledCost", "EffectiveCost", "ContractedCost", "ListCost", "PricingQuantity", "ConsumedQuantity",
+    "CommitmentDiscountQuantity",
+)  # fmt: skip
+"""Divided where several cost centres bear a charge: it has a row for each."""
 CLOUD = "cloud"
 """The provider of charges without a single one."""
 SERVICES = {
@@ -81,13 +89,16 @@ def _focus_rows(plan: Plan) -> Iterable[Row]:
         "x_PlanContentDigest": plan.content_digest,
         "x_PlanAsOf": str(plan.as_of),
     }
-    for charge in build_charges(plan, chosen):
+    for charge, parts in split_charges(plan, chosen, build_charges(plan, chosen)):
         row = whole | _cost_columns(plan, charge, prices) | _period_columns(plan, charge) | _charge_columns(charge)
         row |= _source_columns(charge, prices) | _quantity_columns(plan, charge) | _commitment_columns(plan, charge)
         tags: dict[str, str] = {"strategy": chosen.name}
         if isinstance(charge.line, Use):
             tags |= {"workload": charge.line.workload, "team": teams.get(charge.line.workload, "")}
-        yield row | {"Tags": _json_object(tags), "x_ExchangeRates": rates or None}
+        row |= {"Tags": _json_object(tags), "x_ExchangeRates": rates or None}
+        for team, part in parts.items():
+            shared = {name: value * part for name in SHARED if isinstance(value := row.get(name), float) and part != 1}
+            yield row | shared | {"x_CostCentre": team or None}
 
 
 def _cost_columns(plan: Plan, charge: Charge, prices: Prices) -> Row:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.reports._content.evidence import price_age_text
+from planner.reports._content.changes import changes_section
+from planner.reports._content.first_screen import LISTED_MAX, first_screen
 from planner.reports._content.markdown_text import disable_autolinks, escape_line, escape_markdown, table_row
-from planner.reports._content.report_outline import decision_sections, evidence_sections
+from planner.reports._content.report_outline import SECTIONS, list_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
 
@@ -24,16 +25,15 @@ COMMENT_BYTES = 65_536
 
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
-    first, *others = decision_sections(plan)
+    changes = changes_section(plan)
+    opened = [*first_screen(plan, LISTED_MAX), *([changes] if changes else [])]
     head = [
         f"# GPU capacity plan {plan.start}, {plan.months} months",
         "",
-        *_shorten_lines(_open_section(first)),
-        _quality_note(plan),
-        "",
+        *_shorten_lines(line for section in opened for line in _open_section(section)),
     ]
-    parts = [(section.title, "\n".join(_open_section(section))) for section in others]
-    parts += [(section.title, "\n".join(_folded_section(section))) for section in evidence_sections(plan, in_full=True)]
+    folded = [section for section in list_sections(plan, SECTIONS, in_full=True) if section not in opened]
+    parts = [(section.title, "\n".join(_folded_section(section))) for section in folded]
     left_out: list[str] = []
     text = _assemble_comment(head, parts, left_out)
     while len(text) > COMMENT_BYTES and parts:
@@ -62,13 +62,6 @@ def _shorten_lines(lines: Iterable[str]) -> list[str]:
             return [*shortened, "- More is left out here. The plan as a workbook or as JSON has all of it.", ""]
         shortened.append(line)
     return shortened
-
-
-def _quality_note(plan: Plan) -> str:
-    """The number of gaps and the age of the oldest price, for a reviewer to know before approving."""
-    number = len(plan.gaps)
-    gaps = f"{number:,d} gap{'' if number == 1 else 's'} (see Gaps)" if number else "No gaps"
-    return f"{gaps}. Oldest price used: {escape_line(price_age_text(plan))}."
 
 
 def _open_section(section: Section) -> Iterator[str]:

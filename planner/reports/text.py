@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from planner.reports._content.report_outline import decision_sections, evidence_sections
+from planner.reports._content.evidence import plan_names
+from planner.reports._content.first_screen import LISTED_MAX, first_screen
+from planner.reports._content.report_outline import SECTIONS, list_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
 from pricing.plain_text import display_width, log_safe_text
 from pricing.text_tables import COLUMN_GAP, pad_text
+
+__all__ = ["MEDIA_TYPE", "SECTIONS", "SUFFIX", "render", "render_sections", "section_lines"]
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 SUFFIX = ".txt"
@@ -23,10 +27,34 @@ FIRST_COLUMN_MIN = 16
 """The first column has room for a range of months."""
 
 
+SCREEN_LINES = 60
+"""The first screen has no more."""
+LISTED_MIN = 2
+"""Lines of each of its lists, up to LISTED_MAX: as many as fit."""
+MORE = "The whole report: --full. A part of it: --section NAME."
+
+
 def render(plan: Plan) -> bytes:
-    """The whole report, UTF-8, the recommendation first."""
-    sections = (*decision_sections(plan), *evidence_sections(plan))
-    return log_safe_text("\n\n".join("\n".join(section_lines(section)) for section in sections) + "\n").encode()
+    """The first screen, UTF-8, the recommendation first."""
+    for listed in range(LISTED_MAX, LISTED_MIN - 1, -1):
+        text = f"{_sections_text(first_screen(plan, listed))}\n\n{MORE} {plan_names(plan)}"
+        if text.count("\n") < SCREEN_LINES:
+            break
+    return log_safe_text(f"{text}\n").encode()
+
+
+def render_sections(plan: Plan, names: Iterable[str] = ()) -> bytes:
+    """These parts of the report in full, or all of it (without every month of a plan of years), UTF-8."""
+    chosen = tuple(names)
+    text = (
+        _sections_text(list_sections(plan, chosen or SECTIONS, in_full=bool(chosen)))
+        or "This plan has nothing to tell there."
+    )
+    return log_safe_text(f"{text}\n").encode()
+
+
+def _sections_text(sections: Iterable[Section]) -> str:
+    return "\n\n".join("\n".join(section_lines(section)) for section in sections)
 
 
 def section_lines(section: Section) -> Iterator[str]:

@@ -31,6 +31,33 @@ class EffectiveCost:
 
 
 @dataclass(frozen=True, slots=True)
+class CostCentreMonth:
+    """The charge of a cost centre (team) in a month of the recommended strategy.
+
+    A workload is charged its own use, its part of purchases by the hours that it uses in the whole plan (of their idle
+    hours too), and of overheads by its other cost: the parts of `WorkloadCost`. So cost centres add up to the cash of
+    each month, to its effective cost, and to the cost of their workloads.
+    """
+
+    month: int
+    """Month, from 1; 0 and less: paid before the plan."""
+    team: str
+    """Cost centre; empty: workloads without a team."""
+    cash: float
+    """Amount paid in the month, in the plan's currency."""
+    effective: float
+    """Amortised cost: purchases spread over the months they serve, in the plan's currency."""
+    idle: float
+    """Part of `effective` for unused hours of commitments and owned nodes, in the plan's currency."""
+    shared: float
+    """Part of `effective` for operators and the least fee of the support plan, in the plan's currency."""
+    budget: float | None
+    """Budgets of its workloads that state one, in the plan's currency per month; null: none does."""
+    variance: float | None
+    """Effective cost of these workloads less `budget`, in the plan's currency; positive: over it; null: no budget."""
+
+
+@dataclass(frozen=True, slots=True)
 class BreakEvenPrice:
     """The multiple of today's prices at which owning and renting have the same present cost, both plans kept.
 
@@ -194,3 +221,5 @@ class FinancialViews:
     """Tax depreciation of purchases."""
     bridge: tuple[BridgeStep, ...] = ()
     """Present cost from the runner-up to the recommendation by category."""
+    cost_centres: tuple[CostCentreMonth, ...] = ()
+    """Cost of the recommended strategy by month and cost centre; empty without teams and budgets."""

@@ -52,7 +52,8 @@ def section(text: str, mark: str = "") -> str:
 @pytest.mark.usefixtures("last")
 def test_every_output_tells_what_changed(planner, asked, tmp_path):
     new = asked("new", 2000, assumptions={"cloud_tax_fraction": 0.05})
-    ran = planner("estimate", new, "--compare-to", "last.json", "-o", "new.json", "-o", "new.md", "-o", "new.xlsx")
+    outputs = ["-o", "new.json", "-o", "new.md", "-o", "new.xlsx"]
+    ran = planner("estimate", new, "--full", "--compare-to", "last.json", *outputs)
     assert ran.code == 0, ran.err
     told = section(ran.out)
     assert "batch: 2,920 -> 4,000 accelerator-hours (+37.0%)" in told
@@ -102,7 +103,7 @@ def test_the_last_review_may_be_its_workbook_and_be_written_over(planner, asked,
 
 @pytest.mark.usefixtures("last")
 def test_nothing_changed(planner, asked):
-    ran = planner("estimate", asked("last"), "--compare-to", "last.json")
+    ran = planner("estimate", asked("last"), "--full", "--compare-to", "last.json")
     assert ran.code == 0
     assert "Recommended as before: cloud." in ran.out
     assert "No other changes." in ran.out

@@ -178,7 +178,7 @@ def test_text_from_a_plan_is_made_harmless(planner, plans, tmp_path):
     ran = planner("diff", old, changed(tmp_path, old, "new.json", rename))
     assert ran.code == 0
     assert "\x1b" not in ran.out
-    assert "batch: gone" in ran.out
+    assert "workload renamed: batch is now" in ran.out
 
 
 def test_help_names_the_causes(planner):

@@ -82,7 +82,7 @@ def test_a_discount_and_a_rate_by_hand(planner, tmp_path):
     (tmp_path / "ours.csv").write_text(f"{HEAD}\n{rule}\n")
     asked = ("estimate", "job.json", "--as-of", "2026-11-21", "--months", "3", "--strategies", "cloud")
     money = ("--currency", "EUR", "--exchange-rates", "rates.csv", "--private-prices", "ours.csv")
-    ran = planner(*asked, *money, "-o", "plan.json")
+    ran = planner(*asked, "--full", *money, "-o", "plan.json")
     assert ran.code == 0, ran.err
     plan = json.loads((tmp_path / "plan.json").read_text())
     assert [row["amount"] for row in plan["strategies"][0]["cash"]] == pytest.approx([22_280.192] * 3)
@@ -95,7 +95,7 @@ def test_a_discount_and_a_rate_by_hand(planner, tmp_path):
 
 
 def test_the_data_folder_serves_where_no_file_is_named(planner, job, data_folder):
-    ran = planner("estimate", str(job), "--currency", "EUR")
+    ran = planner("estimate", str(job), "--full", "--currency", "EUR")
     assert ran.code == 0, ran.err
     assert "(private-prices.csv, as in force on 2026-11-21)" in " ".join(ran.out.split())
     shutil.copy(data_folder / "exchange-rates.csv", data_folder / "other.csv")

@@ -226,7 +226,7 @@ def asked(planner, hours, tmp_path):
     """A plan of two strategies that both ask for the same, in each format."""
     (tmp_path / "limits.csv").write_text(TABLE.replace("Running", "=Running|"))
     (tmp_path / "job.json").write_text(request(hours, quotas="limits.csv", strategies=["cloud", "hybrid"]))
-    ran = planner("estimate", "job.json", "-o", "plan.md", "-o", "plan.xlsx", "-o", "plan.json")
+    ran = planner("estimate", "job.json", "--full", "-o", "plan.md", "-o", "plan.xlsx", "-o", "plan.json")
     assert ran.code == 0, ran.err
     return ran.out
 

@@ -46,7 +46,7 @@ def request_file(tmp_path):
 def test_every_report_shows_what_to_commit_to_now(planner, request_file, tmp_path):
     made = tmp_path / "plan.json", tmp_path / "plan.xlsx", tmp_path / "plan.md"
     outputs = [part for path in made for part in ("-o", str(path))]
-    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file(ASKED)), *outputs)
+    ran = planner("estimate", "--full", "--as-of", "2026-11-21", str(request_file(ASKED)), *outputs)
     assert ran.code == 0, ran.err
     found = loads(made[0].read_bytes()).uncertainty
     [cloud] = found.strategies
@@ -109,7 +109,7 @@ def test_the_review_with_a_weight_on_the_dearest_cases(planner, tmp_path):
 
 def test_a_plan_without_it_has_no_such_section(planner, request_file, tmp_path):
     path = tmp_path / "plan.xlsx"
-    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file()), "-o", str(path))
+    ran = planner("estimate", "--full", "--as-of", "2026-11-21", str(request_file()), "-o", str(path))
     assert "Decisions under uncertainty" not in ran.out
     assert not {"Ladder", "Uncertainty"} & set(openpyxl.load_workbook(path).sheetnames)
 
@@ -129,7 +129,7 @@ def test_options_stand_over_a_setup_file_which_stands_over_the_request(planner, 
 
 def test_without_a_range_of_demand_the_plan_says_so(planner, request_file):
     options = ["--scenarios", "3", "--as-of", "2026-11-21"]
-    ran = planner("estimate", *options, str(request_file()))
+    ran = planner("estimate", "--full", *options, str(request_file()))
     assert ran.code == 0, ran.err
     assert "uncertainty.ranges.demand_change_annual" in ran.out
 
@@ -148,7 +148,9 @@ def test_without_a_range_of_demand_the_plan_says_so(planner, request_file):
     ],
 )
 def test_a_range_that_cannot_be_is_refused_with_its_place(planner, request_file, ranges, shown):
-    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file(f"uncertainty: {{ranges: {ranges}}}\n")))
+    ran = planner(
+        "estimate", "--full", "--as-of", "2026-11-21", str(request_file(f"uncertainty: {{ranges: {ranges}}}\n"))
+    )
     assert ran.code == 2
     for part in shown:
         assert part in ran.err

@@ -8,7 +8,7 @@ import pytest
 
 from planner.application import plan
 from planner.messages import text_of
-from planner.reports.text import render
+from planner.reports.text import render, render_sections
 from planner.result.message import message
 
 ON_DEMAND_AND_TERMS = {"purchase_options": ["on_demand", "spot", "reserved", "committed_use", "savings_plan"]}
@@ -196,3 +196,15 @@ def test_two_servers_for_a_year_that_starts_later(catalog, ask):
     shown = first_screen(strict)
     assert "The hardware is counted as sold in the end for" in shown
     assert "without that the advice would be cloud." in shown
+
+
+def test_assumptions_that_pay_for_nothing_are_counted(catalog, ask, hours):
+    """Nothing is owned in the cloud: no power, no operators. What the request states is printed all the same."""
+    stated = {"pue": 1.3, "enterprise_discount_fraction": 0.05}
+    asked = ask(hours("L4", 730), start="2026-12", strategies=["cloud"], assumptions=stated)
+    shown = render_sections(plan(asked, catalog), ["assumptions"]).decode()
+    assert "discount_rate_annual" in shown
+    assert "pue *" in shown
+    assert "electricity_price_per_kwh" not in shown
+    assert "staff_cost_annual" not in shown
+    assert "more are part of no payment" in shown

@@ -17,7 +17,7 @@ from planner.optimization.place_program import build_place_program
 from planner.optimization.plan_search import EFFORTS, search_plan
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import relax_program, solve_program
-from planner.reports import load
+from planner.reports.text import render_sections
 from planner.request import assumptions as figures
 from planner.request.limits import PlanLimits
 from planner.supply.candidates import build_market
@@ -247,5 +247,5 @@ def test_a_plan_of_some_homes_says_so(priced, ask, monkeypatch):
     found = plan(ask(*jobs, months=6, providers=["aws"]), priced(prices))
     cloud = next(s for s in found.strategies if s.name == "cloud")
     assert 0 < cloud.columns_searched < cloud.columns
-    text = " ".join(load("text").render(found).decode().split())
+    text = " ".join(render_sections(found).decode().split())
     assert f"cloud: searched in {cloud.columns_searched:,d} of about {cloud.columns:,d} decisions" in text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from planner.application import plan
-from planner.reports.text import render
+from planner.reports.text import render_sections
 from planner.request.errors import InvalidRequest
 
 AWS = {
@@ -93,7 +93,7 @@ def test_hours_of_our_own_are_marked_as_planning_values(catalog, ask, stated, ma
     restart of 10."""
     found = plan(ask(service("warm_standby"), **AWS, assumptions=stated), catalog)
     assert [not row.is_stated for row in found.recovery] == marked
-    shown = " ".join(render(found).decode().split())
+    shown = " ".join(render_sections(found).decode().split())
     assert ("~ 0.42 ~ 0.42" in shown) is bool(marked[0])
     assert ("planning value, not a measurement" in shown) is any(marked)
     if stated:

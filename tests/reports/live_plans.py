@@ -63,7 +63,11 @@ def owned_on_a_loan() -> Case:
     drifts = {"cloud_price_change_annual": -0.06, "spot_price_change_annual": 0.05, "lead_time_months": 2}
     return Case(
         {
-            "workloads": [hours("training", "H100", 4 * 8 * 700, gang=8, storage_gb=5000), hours("small", "L4", 900)],
+            "workloads": [
+                hours("training", "H100", 4 * 8 * 700, gang=8, storage_gb=5000, team="Research"),
+                hours("tests", "H100", 300, team="Platform", budget_per_month=900),
+                hours("small", "L4", 900, team="Platform"),
+            ],
             "months": 24, "systems": [quote], "finance": {"hardware": "loan", "tax": "macrs"},
             "site": {"staff": "whole"}, "providers": ["aws"],
             "assumptions": {**drifts, "electricity_price_growth_annual": 0.04, "hardware_discount_fraction": 0.1,
@@ -91,7 +95,8 @@ def committed() -> Case:
         {
             "workloads": [
                 hours("base", "H100", 4 * 8 * 700, gang=8, interruptible=True, storage_gb=300),
-                hours("tuning", "L40S", 2920), hours("growing", "L4", [1460.0, 2920.0, 2920.0]),
+                hours("tuning", "L40S", 2920, team="Applied", budget_per_month=2500),
+                hours("growing", "L4", [1460.0, 2920.0, 2920.0]),
             ],
             "months": 3, "providers": ["aws"], "regions": ["us-east-1"],
             "existing": {"nodes": [owned], "commitments": [there]},

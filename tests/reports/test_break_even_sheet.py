@@ -13,6 +13,7 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from planner.reports._content.evidence import offer_counts_text
+from planner.reports._content.plan_charts import pair_to_draw
 from planner.reports.xlsx import alternatives_sheet, break_even_sheet, list_sheets, sources_sheet
 from planner.reports.xlsx.alternatives_sheet import purchase_options_text
 from planner.reports.xlsx.workbook import PlanWorkbook
@@ -91,10 +92,8 @@ def test_a_pair_that_never_breaks_even_says_so(small_plan):
 
 def test_the_system_that_is_bought_is_drawn(long_plan):
     other = dataclasses.replace(PAIR, system="DGX H200", rented="aws y")
-    assert (
-        break_even_sheet.pair_to_draw(drawn_of(long_plan, PAIR, other)) == other
-    )  # hybrid buys one, and is recommended
-    assert break_even_sheet.pair_to_draw(drawn_of(long_plan, PAIR)) == PAIR
+    assert pair_to_draw(drawn_of(long_plan, PAIR, other)) == other  # hybrid buys one, and is recommended
+    assert pair_to_draw(drawn_of(long_plan, PAIR)) == PAIR
 
 
 def test_an_old_plan_without_months_has_the_list_alone(small_plan):

@@ -124,7 +124,7 @@ def test_the_sheet_is_set_up_as_the_others(compared):
 
 
 def test_the_words(compared):
-    shown = text.render(compared).decode()
+    shown = text.render_sections(compared).decode()
     assert "Compared with plan 0123456789abcdef of 2026-11-21, 2026-12..2027-02, in USD." in shown
     assert re.search(r"hybrid: total cost +157,388 +157,688 +\+300\n", shown)
     assert "Recommended as before: hybrid." in shown
@@ -146,7 +146,7 @@ def test_shown_causes_add_up_in_whole_units(compared):
 def test_a_hostile_last_review(hostile_plan, small_plan):
     for then, now in ((hostile_plan, small_plan), (small_plan, hostile_plan)):
         plan = dataclasses.replace(now, changes=list_changes(then, now))
-        for shown in (text.render(plan).decode(), markdown.render(plan).decode()):
+        for shown in (text.render_sections(plan).decode(), markdown.render(plan).decode()):
             assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
         sheet = sheet_of(plan, values=False)
         formulas = [cell.value for row in sheet for cell in row if cell.data_type == "f"]

@@ -20,6 +20,7 @@ from planner.reports._content.charges import build_charges
 from planner.reports._content.purchase_pools import split_by_weight
 from planner.reports.focus import COLUMNS, render
 from planner.result import CashRow, Gap
+from planner.result.audit_trail import AuditTrail
 from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
@@ -190,7 +191,8 @@ def test_the_unused_part_of_a_commitment_is_a_row_of_its_own(small_plan):
     chosen = recommended(small_plan)
     uses = tuple(replace(u, node_hours=584.0) if u.what == "commitment" else u for u in chosen.uses)
     strategies = tuple(replace(s, uses=uses) if s is chosen else s for s in small_plan.strategies)
-    table = [row for row in rows(replace(small_plan, strategies=strategies)) if row["CommitmentDiscountStatus"]]
+    alone = replace(small_plan, strategies=strategies, ledger=AuditTrail())  # the audit trail would divide it by team
+    table = [row for row in rows(alone) if row["CommitmentDiscountStatus"]]
     assert [(row["CommitmentDiscountStatus"], row["PricingQuantity"], row["ConsumedQuantity"],
              float(row["EffectiveCost"])) for row in table[:2]] == [
         ("Used", "584.0", "584.0", 14600.0), ("Unused", "146.0", "", pytest.approx(3650)),
@@ -238,6 +240,7 @@ def test_committed_money_is_drawn_at_the_rates_of_what_it_covers(small_plan):
         strategies=tuple(strategy if s is chosen else s for s in small_plan.strategies),
         views=replace(small_plan.views, effective=effective),
         prices=(replace(small_plan.prices[1], purchase_option=option),),
+        ledger=AuditTrail(),
     )
     used, unused = [row for row in rows(plan) if row["CommitmentDiscountStatus"]][:2]
     assert (used["CommitmentDiscountCategory"], used["ConsumedQuantity"]) == ("Spend", "500.0")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from planner.application import plan
+from planner.reports._content.cost_centres import group_by_team
 from planner.reports._content.repricing import HIGH_COST, LOW_COST, LedgerRepricing
 from planner.reports.xlsx import render
 from planner.result import Plan
@@ -40,7 +41,7 @@ class Made:
         before = {(sheet, cell): self.book.value(sheet, cell) for sheet, cell in inputs}
         for (sheet, cell), value in inputs.items():
             self.book.edit(sheet, cell, value)
-        names = ("Cash flow", "Effective cost", "Checks", "Depreciation")
+        names = ("Cash flow", "Effective cost", "Cost centres", "Checks", "Depreciation")
         values = {name: self._rows(name) for name in names if name in self.book.book.sheetnames}
         for (sheet, cell), value in before.items():
             self.book.edit(sheet, cell, value)
@@ -128,11 +129,53 @@ def agree(values: dict, found: Plan) -> None:
             if key[1:3] in categories:
                 assert value == pytest.approx(math.fsum(expected.pop(key, [])), abs=CENT), (sheet, key)
         assert not {key: parts for key, parts in expected.items() if abs(math.fsum(parts)) > CENT}, sheet
+    charged = cost_centres(values["Cost centres"])
+    for row in found.views.cost_centres:
+        amounts_of_views = (("paid in the month", row.cash), ("effective cost of the month", row.effective))
+        for view, amount in amounts_of_views:
+            name = months_of(found)[row.month - 1]
+            assert charged.pop((view, name, row.team or "no team")) == pytest.approx(amount, abs=CENT)
+    assert not [amount for amount in charged.values() if abs(amount) > CENT]
+    assert variances(values["Cost centres"]) == pytest.approx(variances_of(found), abs=CENT)
     for strategy in found.strategies:
         if strategy.status != "infeasible":
             assert totals(values, strategy.name) == pytest.approx(
                 (strategy.total_cost, strategy.present_cost), abs=CENT
             )
+
+
+def months_of(found: Plan) -> list[str]:
+    """The names of the months, and of three years after them."""
+    year, month = (int(part) for part in found.start.split("-"))
+    numbers = range(12 * year + month - 1, 12 * year + month - 1 + found.months + 36)
+    return [f"{number // 12}-{number % 12 + 1:02d}" for number in numbers]
+
+
+def cost_centres(rows) -> dict:
+    """What the sheet Cost centres says by view, month and team."""
+    found, heads = {}, None
+    for row in rows[5:]:
+        if str(row[0]).endswith("the month"):
+            heads = row
+        elif heads and str(row[0])[:2] == "20":
+            for team, value in zip(heads[1:], row[1:], strict=True):
+                if team == "total":
+                    break
+                found[heads[0], row[0], team] = value
+    return found
+
+
+def variances(rows) -> list[float]:
+    """The cost of workloads with a budget less it, by team."""
+    teams = rows[4 : next(number for number, row in enumerate(rows) if row[0] == "total")]
+    return [row[6] for row in teams if row[6] != ""]
+
+
+def variances_of(found: Plan) -> list[float]:
+    teams = list(group_by_team(found).values())
+    return [
+        math.fsum(r.variance for r in rows if r.variance is not None) for rows in teams if rows[0].budget is not None
+    ]
 
 
 def totals(values: dict, strategy: str) -> tuple[float, float]:

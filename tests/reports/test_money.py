@@ -10,13 +10,14 @@ from python_calamine import CalamineWorkbook
 
 from planner.reports import formats, load
 from planner.reports.terraform import files
+from planner.reports.text import render_sections
 
 RATE = "1 USD = 0.8 EUR of 2026-11-20 (a bank)"
 
 
 def words(name, plan):
     """All that a format shows, as one line of text."""
-    data = load(name).render(plan)
+    data = render_sections(plan) if name == "text" else load(name).render(plan)
     if name == "xlsx":
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         rows = [row for sheet in book.sheet_names for row in book.get_sheet_by_name(sheet).to_python()]

@@ -58,7 +58,7 @@ def test_emissions_are_the_same_everywhere(found, book):
     assert {row["currency"] for row in written} == {""}
     sheet = rows_of(book, "Emissions")
     assert [row[7] for row in sheet] == pytest.approx([row.carbon_kg for row in emitted])
-    assert "aws us-east-1" in text.render(found).decode()
+    assert "aws us-east-1" in text.render_sections(found).decode()
 
 
 def test_levels_of_recovery_are_rows(found, book):
@@ -67,7 +67,7 @@ def test_levels_of_recovery_are_rows(found, book):
         ("chat", "pilot light", "no", 0), ("chat", "warm standby", "yes", 1), ("chat", "active in two places", "no", 1),
     ]  # fmt: skip
     assert [row[5] for row in sheet] == pytest.approx([row.cost_added for row in found.recovery], abs=0.005)
-    assert "warm standby *" in text.render(found).decode()
+    assert "warm standby *" in text.render_sections(found).decode()
 
 
 def test_a_price_of_calls_is_a_row(found, book):
@@ -77,5 +77,5 @@ def test_a_price_of_calls_is_a_row(found, book):
     assert row[:2] == ("chat", "a vendor")
     assert row[8] == pytest.approx(2 * 105_120)
     assert row[7] == pytest.approx(2 * 730 * (55.04 + 58.8928), abs=0.01)
-    shown = text.render(found).decode()
+    shown = text.render_sections(found).decode()
     assert "chat: running it costs less than calling (a vendor)" in " ".join(shown.split())

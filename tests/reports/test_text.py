@@ -4,12 +4,12 @@ import dataclasses
 import re
 
 from planner.reports.markdown import render as markdown
-from planner.reports.text import render
+from planner.reports.text import render_sections
 from planner.result.marginal_values import MarginalValue
 
 
 def shown(plan):
-    return render(plan).decode()
+    return render_sections(plan).decode()
 
 
 def section(text, title):

@@ -218,9 +218,10 @@ def test_sheets_are_set_up_for_a_review(small_plan):
     data = render(small_plan)
     book = openpyxl.load_workbook(io.BytesIO(data))
     expected = [
-        "Summary", "Contents", "Assumptions", "Cash flow", "Effective cost", "Bridge", "Scenarios", "Sensitivity",
-        "Break-even", "Workloads", "Unit economics", "Purchases", "Gaps", "Offers", "Choices", "Payments", "Shares",
-        "Workload costs", "Demand", "Resources", "Throughput", "As read", "Sources", "Checks",
+        "Summary", "Cash", "Orders", "Risks and sources", "Contents", "Assumptions", "Cash flow", "Effective cost",
+        "Bridge", "Scenarios", "Sensitivity", "Break-even", "Workloads", "Unit economics", "Purchases", "Gaps",
+        "Offers", "Choices", "Payments", "Shares", "Workload costs", "Demand", "Resources", "Throughput", "As read",
+        "Sources", "Checks",
     ]  # fmt: skip
     assert book.sheetnames == expected
     for sheet in book:

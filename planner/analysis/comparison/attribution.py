@@ -81,6 +81,7 @@ class AttributionSequence:
             self._apply_assumptions,
             self._apply_existing_estate,
             self._apply_horizon,
+            self._apply_requirements,
             self._apply_decisions,
         ):
             for move in cause(state):
@@ -226,6 +227,19 @@ class AttributionSequence:
         )  # fmt: skip
         yield AttributedChange("months", "months planned", (old, new), "months", state)
 
+    def _apply_requirements(self, state: StrategyState) -> Iterator[AttributedChange]:
+        """The work of each workload with other requirements where the new plan does it: that was asked for."""
+        old, new = (side.workloads() for side in (self.compared.before, self.compared.after))
+        for name in sorted(old.keys() & new.keys()):
+            texts = [_list_requirements(workload) for workload in (old[name], new[name])]
+            if texts[0] == texts[1]:
+                continue
+            own = {key: work for key, work in self.target.work.items() if key[0] == name}
+            state = replace(state, work={key: work for key, work in state.work.items() if key[0] != name} | own)
+            state = self._adjust_purchases(state)
+            differing = [", ".join(a for a, b in zip(*pair, strict=True) if a != b) for pair in (texts, texts[::-1])]
+            yield AttributedChange("requirement", name, (differing[0], differing[1]), "", state)
+
     def _apply_decisions(self, state: StrategyState) -> Iterator[AttributedChange]:
         for place in sorted(_list_used_places(state) | _list_used_places(self.target)):
             work, purchases = _select_place(self.target.work, 1, place), _select_place(self.target.purchases, 0, place)
@@ -266,6 +280,17 @@ class AttributionSequence:
         if abs(end - start) <= ROUNDING_TOLERANCE * max(abs(start), abs(end)):
             return 0.0
         return min(1.0, max(0.0, (now.get(place, 0.0) - start) / (end - start)))
+
+
+def _list_requirements(workload: RequestedWorkload) -> tuple[str, ...]:
+    """What a workload asks of its nodes, one text for each requirement."""
+    return (
+        f"on {' or '.join(workload.accelerators) or 'any accelerator'}",
+        f"gang of {workload.gang:g}",
+        "may be interrupted" if workload.interruptible else "may not be interrupted",
+        f"nodes joined by {'one fabric' if workload.fabric == 'joined' else 'any network'}",
+        workload.kind,
+    )
 
 
 def _list_used_places(state: StrategyState) -> set[Place]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from planner.analysis.comparison.attribution import AttributionSequence
 from planner.analysis.comparison.currency_conversion import find_comparison_rates
+from planner.analysis.comparison.renamed_workloads import match_renamed_workloads, rename_workloads
 from planner.analysis.comparison.state_reconstruction import reconstruct_state
 from planner.analysis.comparison.work_changes import ComparedPlan, PlanPair
 from planner.result import Gap, Plan
@@ -28,6 +29,7 @@ CAUSES = {
     "assumption": "all other assumptions, and the placement and financing of owned nodes",
     "existing": "payments for what was owned or committed to before",
     "months": "months that only one of the plans has",
+    "requirement": "other requirements of workloads: accelerators, gang, interruption, network, kind of work",
     "decisions": "purchases, and where work runs",
 }
 PART_ROUNDING = 1e-12
@@ -37,7 +39,8 @@ PART_ROUNDING = 1e-12
 @dataclass(frozen=True, slots=True)
 class CostComparison:
     """From `restated`, the old plan's total and present cost in the new plan's currency, to `new`; `steps` add up to
-    the difference. `old` is in the old plan's own currency. Gaps are those that only one of the plans has."""
+    the difference. `old` is in the old plan's own currency. Gaps are those that only one of the plans has, `renamed`
+    the old and new names of workloads taken for the same."""
 
     strategies: tuple[str, str]
     currencies: tuple[str, str]
@@ -47,6 +50,7 @@ class CostComparison:
     steps: tuple[CostCause, ...]
     new_gaps: tuple[Gap, ...] = ()
     gone_gaps: tuple[Gap, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_same(self) -> bool:
@@ -55,7 +59,10 @@ class CostComparison:
 
 
 def compare_costs(old: Plan, new: Plan, of_old: str, of_new: str) -> CostComparison:
-    """The causes of the difference between a strategy of each plan. NoRate where currencies cannot be joined."""
+    """The causes of the difference between a strategy of each plan, renamed workloads under their new names. NoRate
+    where currencies cannot be joined."""
+    renamed = match_renamed_workloads(old, new)
+    old = rename_workloads(old, renamed)
     sides = [
         ComparedPlan(plan, s := plan.strategy(name), reconstruct_state(plan, s))
         for plan, name in ((old, of_old), (new, of_new))
@@ -84,6 +91,7 @@ def compare_costs(old: Plan, new: Plan, of_old: str, of_new: str) -> CostCompari
         ),
         new_gaps=_select_unmatched_gaps(new.gaps, old.gaps),
         gone_gaps=_select_unmatched_gaps(old.gaps, new.gaps),
+        renamed=tuple(renamed.items()),
     )
 
 

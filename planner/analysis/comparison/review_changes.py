@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from planner.analysis.comparison.cost_comparison import compare_costs
 from planner.analysis.comparison.currency_conversion import NoCommonCurrency, find_comparison_rates
+from planner.analysis.comparison.renamed_workloads import match_renamed_workloads, rename_workloads
 from planner.analysis.comparison.review_record import ReviewFact, ReviewRecord, build_review_record
 from planner.result import Plan
 from planner.result.comparison import (
@@ -49,7 +50,10 @@ class _ReviewPair:
 
 
 def list_changes(then: Plan | ReviewRecord, now: Plan) -> Changes:
-    """The changes from the last review to the plan `now`; causes only where `then` is a whole plan."""
+    """The changes from the last review to the plan `now`, renamed workloads under their new names; causes only where
+    `then` is a whole plan."""
+    renamed = {} if isinstance(then, ReviewRecord) else match_renamed_workloads(then, now)
+    then = then if isinstance(then, ReviewRecord) else rename_workloads(then, renamed)
     old = then if isinstance(then, ReviewRecord) else build_review_record(then)
     new = build_review_record(now)
     common = tuple(name for name in old.month_names if name in set(new.month_names))
@@ -70,7 +74,7 @@ def list_changes(then: Plan | ReviewRecord, now: Plan) -> Changes:
         old.strategy,
         tuple(topic_changes),
         causes,
-        (*_list_notes(both, causes), *cause_notes, *_note_unmatched_prices(both)),
+        (*_note_renamed_workloads(renamed), *_list_notes(both, causes), *cause_notes, *_note_unmatched_prices(both)),
     )
 
 
@@ -245,6 +249,11 @@ def _select_months(side: ReviewRecord, name: str, common: Sequence[str]) -> list
         return None
     demand = dict(zip(side.month_names, side.work[name][1], strict=True))
     return [demand[month] for month in common or side.month_names]
+
+
+def _note_renamed_workloads(names: Mapping[str, str]) -> Iterator[Message]:
+    if names:
+        yield message("workloads_renamed", names=[f"{old} is now {new}" for old, new in names.items()])
 
 
 def _list_notes(both: _ReviewPair, causes: CostAttribution | None) -> Iterator[Message]:

@@ -109,7 +109,7 @@ def _read_summary(grid: list[list[Any]]) -> tuple[list[ReviewFact], str, str, da
         raise UnreadableReview("is infeasible: it has no costs to set against those of another plan")
     strategies = ", ".join(sorted(name.removesuffix(RECOMMENDED_SUFFIX) for name in names.values()))
     facts += [
-        build_recommendation_fact(chosen, str(_cell_value(grid, 1, 0))),
+        build_recommendation_fact(chosen, str(_labelled_value(grid, "recommendation", _cell_value(grid, 1, 0)))),
         ReviewFact("frame", "strategies", strategies),
     ]
     return facts, currency, chosen, as_of.date() if isinstance(as_of, datetime) else as_of

@@ -1,4 +1,4 @@
-"""Financial views of the solved strategies: effective cost, return of owning, unit costs, depreciation and tax.
+"""Financial views of the solved strategies: effective cost, cost centres, return of owning, unit costs, depreciation.
 
 Reads decisions and payments, and decides nothing: every amount comes from `supply.payments`.
 """
@@ -16,7 +16,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.ownership import Finance
 from planner.result import Recommendation
-from planner.result.financial_views import FinancialViews
+from planner.result.financial_views import CostCentreMonth, FinancialViews
 
 __all__ = ["build_financial_views"]
 
@@ -26,10 +26,22 @@ def build_financial_views(
 ) -> FinancialViews:
     """Every view of the strategies that can serve the demand, in their order."""
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
+    chosen = next((s for s in feasible if s.strategy.name == advice.strategy), None)
     return FinancialViews(
         effective=tuple(row for s in feasible for row in spread_effective_cost(s, setting)),
+        cost_centres=_charge_cost_centres(chosen, setting) if chosen is not None else (),
         owning=assess_ownership(feasible, setting),
         unit_costs=compute_unit_costs(feasible, setting),
         depreciation=tuple(row for s in feasible for row in schedule_depreciation(s, setting, finance)),
         bridge=build_cost_bridge(advice, [s.strategy for s in feasible], setting.terms.discount_rate_monthly),
     )
+
+
+def _charge_cost_centres(chosen: SolvedStrategy, setting: PlanningContext) -> tuple[CostCentreMonth, ...]:
+    """The charges by team; its module is loaded only where workloads have teams or budgets."""
+    workloads = [need.workload for need in setting.demands.needs]
+    if not any(each.team or each.budget_per_month is not None for each in workloads):
+        return ()
+    from planner.analysis.financial_views.cost_centres import charge_cost_centres
+
+    return charge_cost_centres(chosen, setting)

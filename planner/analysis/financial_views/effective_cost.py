@@ -26,15 +26,15 @@ def spread_effective_cost(solved: SolvedStrategy, setting: PlanningContext) -> t
 
 def _spread_decisions(solved: SolvedStrategy, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
     for order in solved.decisions.bought:
-        yield from _spread_purchase(order, setting)
+        yield from spread_purchase(order, setting)
     for share in solved.decisions.shares:
         yield from _list_payments_as_paid(solution.use_payments(setting, share))
     for overhead in solved.decisions.overheads:
         yield from _list_payments_as_paid(solution.overhead_payments(setting, overhead))
 
 
-def _spread_purchase(order: ResourceOrder, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
-    """Evenly over the months covered, except the running cost of an owned node, which stays as paid."""
+def spread_purchase(order: ResourceOrder, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
+    """Month, category and amount: evenly over the months covered; the running cost of an owned node stays as paid."""
     covered = payments.covered_months(order.resource, order.month, setting.assumptions, setting.terms)
     rows = solution.purchase_payments(setting, order)
     as_paid = payments.RUNNING_CATEGORIES if order.resource.node is not None else frozenset()

@@ -47,6 +47,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "causes_need_a_rate": "causes are unknown: no rate between {then_currency} and {now_currency} in either plan",
     "causes_not_computable": "causes are unknown: the values of the plans cannot be computed with: {error}",
     "causes_not_finite": "causes are unknown: they are not finite numbers",
+    "workloads_renamed": lambda names: f"taken for the same workload under another name: {'; '.join(names)}",
     "months_differ": _months_differ,
     "causes_match_months_by_place": "causes match the months by their position: {then_month} with {now_month}",
     "currencies_differ": _currencies_differ,

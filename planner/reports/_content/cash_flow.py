@@ -70,6 +70,40 @@ def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
     return Section(_section_title("Cash by month", plan, chosen), (cash, NOTE) if flows.effective else (cash,))
 
 
+def cash_periods_section(plan: Plan, chosen: Strategy) -> Section:
+    """Both totals along the months, the quarters or the years of the plan: at most twelve periods where it has at most
+    ten years."""
+    flows = _cash_views(plan, chosen)
+    size = 1 if plan.months <= MONTHS_A_YEAR else 3 if plan.months <= 3 * MONTHS_A_YEAR else MONTHS_A_YEAR
+    periods: dict[str, list[int]] = {}
+    for month in flows.months:
+        first = month if month < 1 or month > plan.months else (month - 1) // size * size + 1
+        name = _month_label(plan, flows, month) if first == month else month_name(plan, first)
+        periods.setdefault(name, []).append(month)
+    # without a label, twelve months fit side by side
+    views = [("cash", flows.cash), ("effective", flows.effective)] if flows.effective else [("", flows.cash)]
+    rows = [(name, *(flows.line(cells, months)[0] for months in periods.values())) for name, cells in views if cells]
+    table = make_table(("", *periods), rows, range(1, len(periods) + 1))
+    title = {
+        1: "Cash by month",
+        3: "Cash by quarter, by its first month",
+        MONTHS_A_YEAR: "Cash by year, by its first month",
+    }[size]
+    more = () if size == 1 else ("Each month: --section cash.",)
+    return Section(_section_title(title, plan, chosen), (table, *more))
+
+
+def month_totals(plan: Plan, chosen: Strategy) -> tuple[dict[int, int], dict[int, int]]:
+    """Cash and effective cost by month in whole units, as the tables have them; what is paid after the plan is in the
+    month after it."""
+    flows = _cash_views(plan, chosen)
+    cash, effective = (
+        {month: sum(cells[month, category] for category in flows.categories) for month in flows.months}
+        for cells in (flows.cash, flows.effective or flows.cash)
+    )
+    return cash, effective
+
+
 def yearly_cash_section(plan: Plan, chosen: Strategy) -> Section:
     """Both views by year of the plan."""
     flows = _cash_views(plan, chosen)

@@ -40,6 +40,20 @@ IN_FULL_ONLY: tuple[Topic, ...] = (
 )  # fmt: skip
 
 
+def change_sentences(plan: Plan) -> Iterator[str]:
+    """Since the last review in short: the cost of the recommended strategy then and now, and what became of advice."""
+    comparison = plan.changes
+    if comparison is None:
+        return
+    subject = f"{plan.recommendation.strategy}: total cost"
+    for change in comparison.of("cost"):
+        if change.subject == subject:
+            then, now, difference = _change_values(change)
+            text = f"Since the review of {comparison.as_of}, {subject}: {then} then, {now} now ({difference})"
+            yield plain_text(f"{text}; --section changes.")
+    yield from _advice_sentences(comparison)
+
+
 def changes_section(plan: Plan) -> Section | None:
     """The costs then and now, the largest causes, and the number of other changes; None without a comparison."""
     comparison = plan.changes

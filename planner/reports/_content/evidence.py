@@ -1,7 +1,7 @@
 """The second half of the readable report: the evidence for the decision, and its gaps.
 
-Every gap, every assumption and every refused row is listed; prices, rates and readings that the recommendation does not
-use are counted, with the formats that list them.
+Every gap and every refused row is listed; assumptions, prices, rates and readings that the plan does not use are
+counted, with the formats that list them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 
 from planner.reports._content.number_format import NO_VALUE, format_number, format_percent, format_quantity, in_words
+from planner.reports._content.repricing import LedgerRepricing
 from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
 from planner.result import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 
@@ -136,21 +137,31 @@ def _subject_text(subject: str, workloads: list[str]) -> str:
 
 
 def assumptions_section(plan: Plan) -> Section:
-    """Every figure that no price list holds."""
+    """The figures that payments of the plan are made of, and those of the request; the others are counted."""
     if not plan.assumptions:
         return Section("Assumptions", ("None.",))
-    rows = [_assumption_row(assumption) for assumption in sorted(plan.assumptions, key=lambda a: not a.overridden)]
+    read = LedgerRepricing(plan).read_assumptions if plan.ledger.lines else {each.name for each in plan.assumptions}
+    listed = [each for each in plan.assumptions if each.overridden or each.name in read]
+    rows = [_assumption_row(assumption) for assumption in sorted(listed, key=lambda a: not a.overridden)]
     titles = ("name", "value", "unit", "range", "as of", "source")
     changed = sum(assumption.overridden for assumption in plan.assumptions)
     replaced = f"{changed} of {len(plan.assumptions)} replaced by the request, marked with *."
     table, conventions = make_table(titles, rows, (1,), has_prose=True), make_bullets(map(str, plan.conventions))
-    return Section("Assumptions", (table, replaced if changed else "All are defaults.", conventions))
+    facts = [replaced if changed else "All are defaults."]
+    if left := len(plan.assumptions) - len(listed):
+        facts.append(f"{left} more are part of no payment: limits, ages, what is not bought; json and xlsx have them.")
+    return Section("Assumptions", (table, " ".join(facts), conventions))
 
 
 def _assumption_row(a: Assumption) -> tuple[str, ...]:
     ends = ["?" if end is None else format_number(end) for end in (a.low, a.high)]
     known = NO_VALUE if a.low is None and a.high is None else " to ".join(ends)
     return f"{a.name} *" if a.overridden else a.name, format_number(a.value, 6), a.unit, known, str(a.as_of), a.source
+
+
+def plan_names(plan: Plan) -> str:
+    """The two names of a plan: of the question, and of the answer."""
+    return f"Plan: {plan.plan_id}; digest of its content: {plan.content_digest or NO_VALUE}"
 
 
 def prices_section(plan: Plan) -> Section:
@@ -169,7 +180,7 @@ def prices_section(plan: Plan) -> Section:
         *rates,
         *([f"{offer_counts_text(plan)} json and xlsx have the reasons."] if plan.considered else []),
         f"Catalogue digest: {plan.catalog_digest}",
-        f"Plan: {plan.plan_id}; digest of its content: {plan.content_digest or NO_VALUE}",
+        plan_names(plan),
     ]
     others = len(plan.prices) - len(rows)
     if others:

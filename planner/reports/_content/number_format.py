@@ -37,6 +37,25 @@ def split_total(whole: int, amounts: Sequence[float]) -> list[int]:
     return parts
 
 
+def split_both_ways(
+    row_totals: Sequence[int], column_totals: Sequence[int], amounts: Sequence[Sequence[float]]
+) -> list[list[int]]:
+    """Cells in whole units that add up to both totals, which have the same sum and are a few units from the amounts.
+
+    >>> split_both_ways((1, 1), (1, 1), ((0.5, 0.5), (0.5, 0.5)))
+    [[1, 0], [0, 1]]
+    """
+    cells: list[list[int]] = []
+    carried = [0.0] * len(column_totals)
+    for total, row in zip(row_totals[:-1], amounts, strict=False):
+        carried = [before + amount for before, amount in zip(carried, row, strict=True)]
+        off = (total - math.fsum(carried)) / len(carried)
+        parts = split_total(total, [amount + off for amount in carried])
+        carried = [amount - part for amount, part in zip(carried, parts, strict=True)]
+        cells.append(parts)
+    return [*cells, [total - sum(row[column] for row in cells) for column, total in enumerate(column_totals)]]
+
+
 def format_money(amount: float) -> str:
     """Whole units of money with thousands separators; a dash for zero.
 

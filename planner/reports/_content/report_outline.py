@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from planner.reports._content.call_prices import call_prices_section, call_sentences
 from planner.reports._content.cash_flow import cash_sections
 from planner.reports._content.changes import changes_section, full_changes_section
 from planner.reports._content.commitments import commitments_section
+from planner.reports._content.cost_centres import cost_centre_months_section, cost_centre_section
 from planner.reports._content.emissions import emissions_section
 from planner.reports._content.evidence import (
     assumptions_section,
@@ -39,47 +41,60 @@ from planner.reports._content.sections import (
     workloads_section,
 )
 from planner.reports._content.uncertainty import uncertainty_section
-from planner.result import Plan
+from planner.result import Plan, Strategy
+
+Builder = Callable[[Plan, Strategy | None, bool], Iterable[Section | None]]
+"""The sections under a name: of the plan, its recommended strategy, and in full or in short."""
 
 
-def decision_sections(plan: Plan) -> list[Section]:
-    """The first sections of a report: recommendation, strategies, changes and savings."""
-    first = recommendation_section(plan)
-    if sentences := list(call_sentences(plan)):
-        first = replace(first, blocks=(*first.blocks, make_bullets(sentences)))
-    sections = [first, strategies_section(plan), changes_section(plan), bridge_section(plan)]
-    return [section for section in sections if section is not None]
+def _of_plan(section: Callable[[Plan], Section | None]) -> Builder:
+    return lambda plan, _chosen, _in_full: [section(plan)]
 
 
-def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
-    """The sections that support the answer: payments, purchases and uses, uncertainty, assumptions and sources."""
+def _of_chosen(*sections: Callable[[Plan, Strategy], Section | None]) -> Builder:
+    return lambda plan, chosen, _in_full: [section(plan, chosen) for section in sections] if chosen else []
+
+
+SECTIONS: Mapping[str, Builder] = {
+    "recommendation": lambda plan, _chosen, _in_full: [_decision_section(plan)],
+    "strategies": _of_plan(strategies_section),
+    "changes": lambda plan, _chosen, in_full: [changes_section(plan), full_changes_section(plan) if in_full else None],
+    "bridge": _of_plan(bridge_section),
+    "cash": lambda plan, chosen, in_full: cash_sections(plan, chosen, in_full=in_full) if chosen else [],
+    "cost-centres": lambda plan, _chosen, _in_full: [cost_centre_section(plan), cost_centre_months_section(plan)],
+    "purchases": _of_chosen(purchases_section),
+    "commitments": _of_plan(commitments_section),
+    "use": _of_chosen(usage_section),
+    "workloads": _of_chosen(workloads_section),
+    "unit-costs": _of_plan(unit_economics_section),
+    "emissions": _of_chosen(emissions_section),
+    "calls": _of_plan(call_prices_section),
+    "recovery": _of_plan(recovery_section),
+    "quotas": _of_plan(quota_section),
+    "negotiation": _of_plan(negotiation_section),
+    "owning": _of_plan(owning_section),
+    "break-even": _of_plan(break_even_section),
+    "depreciation": _of_plan(depreciation_section),
+    "scenarios": _of_plan(uncertainty_section),
+    "uncertainty": _of_plan(risk_section),
+    "marginal-cost": _of_plan(marginal_cost_section),
+    "throughput": _of_plan(throughput_section),
+    "gaps": _of_plan(gaps_section),
+    "assumptions": _of_plan(assumptions_section),
+    "prices": _of_plan(prices_section),
+    "input": _of_plan(input_section),
+}
+"""Every part of the report by the name that `--section` takes, in its order: the decision, its cost, uncertainty,
+assumptions and sources."""
+
+
+def list_sections(plan: Plan, names: Iterable[str], *, in_full: bool = False) -> list[Section]:
+    """The sections under these names, those without content left out."""
     chosen = recommended_strategy(plan)
-    sections: list[Section | None] = [full_changes_section(plan) if in_full else None]
-    if chosen is not None:
-        sections += [
-            *cash_sections(plan, chosen, in_full=in_full),
-            purchases_section(plan, chosen),
-            commitments_section(plan),
-            usage_section(plan, chosen),
-            workloads_section(plan, chosen),
-            unit_economics_section(plan),
-            emissions_section(plan, chosen),
-        ]
-    sections += [
-        call_prices_section(plan),
-        recovery_section(plan),
-        quota_section(plan),
-        negotiation_section(plan),
-        owning_section(plan),
-        break_even_section(plan),
-        depreciation_section(plan),
-        uncertainty_section(plan),
-        risk_section(plan),
-        marginal_cost_section(plan),
-        throughput_section(plan),
-        gaps_section(plan),
-        assumptions_section(plan),
-        prices_section(plan),
-        input_section(plan),
-    ]
-    return [section for section in sections if section is not None]
+    return [section for name in names for section in SECTIONS[name](plan, chosen, in_full) if section is not None]
+
+
+def _decision_section(plan: Plan) -> Section:
+    first = recommendation_section(plan)
+    sentences = list(call_sentences(plan))
+    return replace(first, blocks=(*first.blocks, make_bullets(sentences))) if sentences else first

@@ -133,19 +133,23 @@ def _option_text(line: Purchase | Use) -> str:
     return "" if line.purchase_option == "owned" else line.purchase_option
 
 
+def plan_frame(plan: Plan) -> str:
+    """The months, dates and currency of the plan in a sentence."""
+    last = plan.month_names[-1] if plan.month_names else plan.start
+    frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
+    return frame + f"discount rate {format_percent(plan.discount_rate_annual, 2)} a year."
+
+
 def recommendation_section(plan: Plan) -> Section:
     """The recommendation, its reasons, and the months, dates and currency of the plan."""
     chosen = plan.recommendation
-    last = plan.month_names[-1] if plan.month_names else plan.start
-    frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
-    facts = [frame + f"discount rate {format_percent(plan.discount_rate_annual, 2)} a year."]
-    if chosen.runner_up:
-        facts.insert(0, _against_runner_up(plan))
-    facts += map(str, (*chosen.reasons, *plan.reasons))
+    facts = [against_runner_up(plan)] if chosen.runner_up else []
+    facts += [plan_frame(plan), *map(str, (*chosen.reasons, *plan.reasons))]
     return Section("Recommendation", (headline(plan), make_bullets(facts)))
 
 
-def _against_runner_up(plan: Plan) -> str:
+def against_runner_up(plan: Plan) -> str:
+    """The recommended strategy against its runner-up, in present cost and in cash."""
     chosen = plan.recommendation
     amount = f"{format_money(abs(chosen.worth))} {plan.currency} ({format_percent(abs(chosen.worth_fraction))})"
     compared = f"{amount} less than" if chosen.worth > 0 else f"{amount} more than"

@@ -16,15 +16,18 @@ from planner.reports.xlsx import (
     bridge_and_unit_cost_sheets,
     cash_flow_sheet,
     changes_sheet,
+    chargeback_sheet,
     checks_sheet,
     choices_sheet,
     contents_sheet,
+    cost_centres_sheet,
     depreciation_sheet,
     effective_cost_sheet,
     list_sheets,
     offers_sheet,
     owning_sheet,
     payments_sheet,
+    review_sheets,
     scenarios_sheet,
     sensitivity_sheet,
     sources_sheet,
@@ -58,6 +61,10 @@ def render(plan: Plan) -> bytes:
     costs = workload_costs_sheet.write(book, plan, repricing, payments)
     of_scenarios, cheapest = scenarios_sheet.write(book, plan, repricing, blocks, figures)
     sensitivity_sheet.write(book, plan, repricing)
+    charged = chargeback_sheet.write(book, plan, repricing, payments, costs)
+    chosen = next((block for block in blocks if block.strategy.name == plan.recommendation.strategy), None)
+    of_centres = list(cost_centres_sheet.write(book, plan, charged, chosen))
+    review_sheets.write(book, plan, blocks)
     cost = workloads_sheet.write(book.sheet("Workloads"), plan, costs)
     bridge_and_unit_cost_sheets.write_unit_costs(book, plan, costs)
     of_taxes, of_parts = depreciation_sheet.write(book, plan, repricing, rate, payments)
@@ -68,7 +75,7 @@ def render(plan: Plan) -> bytes:
     of_sources = sources_sheet.write(book.sheet("Sources"), plan)
     changes_sheet.write(book, plan, cash, blocks)
     of_strategies = checks_sheet.list_strategy_checks(plan, blocks, costs.sums, cost)
-    checks = [*of_strategies, *of_scenarios, *of_effective_costs, *of_owning, *of_bridge, *of_taxes]
+    checks = [*of_strategies, *of_scenarios, *of_effective_costs, *of_owning, *of_bridge, *of_taxes, *of_centres]
     inputs = sum_counts((of_figures, of_prices, choices.inputs, payments.inputs, *of_parts))
     failed = checks_sheet.write(book.sheet("Checks"), plan, [*checks, of_demand, of_sources], inputs)
     summary_sheet.write(summary, plan, blocks, failed, cheapest)

@@ -23,7 +23,7 @@ from planner.result.ledger_costs import DISCOUNT, HOURS
 COLUMNS = (
     ("name", 36, "text"), ("meaning", 34, "wrap"), ("value", 12, "input"), ("unit", 15, "wrap"), ("low", 10, "figure"),
     ("high", 10, "figure"), ("end that costs more", 8, "text"), ("value in use", 12, "figure"), ("acts on", 9, "text"),
-    ("state of the input", 12, "text"), ("source", 44, "wrap"), ("as of", 12, "date"), ("given by request", 8, "text"),
+    ("state of the input", 19, "wrap"), ("source", 44, "wrap"), ("as of", 12, "date"), ("given by request", 8, "text"),
     ("as planned", 12, "figure"),
 )  # fmt: skip
 VALUE, UNIT, LOW, HIGH, COSTLIER_END, IN_USE, ACTS, STATE, PLANNED = 2, 3, 4, 5, 6, 7, 8, 9, 13
@@ -35,8 +35,8 @@ SCENARIO = "scenario"
 SCENARIO_ROW, SCENARIO_COLUMN = 2, 2
 NOTE = (
     "Blue values are inputs. Assumptions that act on payments are live in every sheet, with unchanged choices; those "
-    "that act on the plan are not: plan again. The scenario takes the end of each range that costs the recommended "
-    "strategy less or more."
+    "that act on the plan are not: they may change what is possible, so plan again. The scenario takes the end of each "
+    "range that costs the recommended strategy less or more."
 )
 
 
@@ -63,7 +63,12 @@ def write(
     sheet.book.name(SCENARIO, sheet.name, SCENARIO_ROW, SCENARIO_COLUMN)
     cells = {}
     for row, figure in enumerate(figures, start=first):
-        sheet.put(row, IN_USE, _value_in_use(row, figure.value), "figure")
+        is_share = figure.unit.startswith(SHARES)
+        sheet.put(row, IN_USE, _value_in_use(row, figure.value), "percent_figure" if is_share else "figure")
+        if is_share:
+            sheet.put(row, VALUE, figure.value, "input_percent")
+            for column, value in ((LOW, figure.low), (HIGH, figure.high), (PLANNED, figure.value)):
+                sheet.put(row, column, value, "percent_figure")
         acts = f'{a1(row, ACTS)}<>"{PLAN}"'
         sheet.put(row, STATE, state_formula(a1(row, VALUE), a1(row, PLANNED), _out_of_range_formula(row), acts))
         sheet.numbers((row, VALUE, row, VALUE), *_allowed_range(figure))

@@ -5,9 +5,8 @@ The chart shows the system with the most nodes in the recommended strategy, else
 
 from __future__ import annotations
 
-from collections import Counter
-
 from planner.reports._content.evidence import break_even_months, break_even_share
+from planner.reports._content.plan_charts import pair_to_draw
 from planner.reports.xlsx.workbook import HEADER_ROW, Axis, Cell, Formula, PlanWorkbook, Series, WorkbookSheet, a1
 from planner.result import BreakEven, Plan
 
@@ -55,20 +54,6 @@ def _break_even_row(b: BreakEven) -> tuple[Cell, ...]:
         life_costs = (b.capital, b.own_per_month, b.rent_per_month, b.life_months, b.resale)
     per_hour = (b.own_cost_per_accelerator_hour, b.rent_cost_per_accelerator_hour)
     return (b.system, b.rented, break_even_months(b), break_even_share(b), *per_hour, *life_costs)
-
-
-def pair_to_draw(plan: Plan) -> BreakEven | None:
-    """The pair that matters most; None without one, or where the plan lacks its months."""
-    points = {point.system: point for point in plan.break_even if point.life_months}
-    first = plan.recommendation.strategy
-    for strategy in sorted(plan.strategies, key=lambda s: (s.name != first, s.name != "onprem")):
-        counts: Counter[str] = Counter()
-        for item in strategy.purchases:
-            if item.what == "owned" and item.name in points:
-                counts[item.name] += item.count
-        if counts:
-            return points[min(counts, key=lambda name: (-counts[name], name))]
-    return next(iter(points.values()), None)
 
 
 def _draw_pair(sheet: WorkbookSheet, plan: Plan, pair: BreakEven, source: int, row: int) -> None:

@@ -29,6 +29,8 @@ STYLES: dict[str, dict[str, object]] = {
     "text": _TOP | {"align": "left", "indent": 1},
     "wrap": _TOP | {"align": "left", "indent": 1, "text_wrap": True},
     "input": _TOP | _INPUT,
+    "input_percent": _TOP | _INPUT | {"num_format": "0.0###%"},
+    "percent_figure": _TOP | {"num_format": '0.0###%_);[Red](0.0###%);"-"_)'},
     "choice": _TOP | _INPUT | {"num_format": "@", "bold": True},
     "date": _TOP | {"num_format": "yyyy-mm-dd", "align": "left", "indent": 1},
     "money": _TOP | {"num_format": _MONEY},

@@ -13,8 +13,12 @@ NOTE = (
     "the plan; plan again to renew it."
 )
 SHEETS = {
-    "Summary": ("the recommendation, its cost and uncertainty, and whether the workbook adds up", BOTH),
-    "Contents": ("this list", ""),
+    "Summary": ("to print: the recommendation, its cost and uncertainty, and whether the workbook adds up", BOTH),
+    "Cash": ("to print: payments of the recommended strategy by month, and totals of the others", LIVE),
+    "Cost centres": ("to print: the charge of each team in both views, against its budget", LIVE),
+    "Orders": ("to print: orders, commitments and requests, by month", PLANNED),
+    "Risks and sources": ("to print: the largest risks, doubts, and where prices come from", PLANNED),
+    "Contents": ("this list; here the annex begins", ""),
     "Changes": ("differences from the last review, and the causes of higher or lower cost", BOTH),
     "Assumptions": ("every assumption with range, source and date; the scenario", INPUTS),
     "Cash flow": ("payments of each strategy in each month, by category, cumulative and discounted", LIVE),
@@ -43,6 +47,7 @@ SHEETS = {
     "Payments": ("every kind of payment: quantity x rate, month by month", LIVE),
     "Shares": ("the share of each workload in purchases", INPUTS),
     "Workload costs": ("own use, shares and overheads of each workload under each strategy", LIVE),
+    "Chargeback": ("each choice by month, and the part of it of each cost centre", LIVE),
     "Demand": ("the requested work, month by month", PLANNED),
     "Resources": ("the nodes of each workload, month by month", PLANNED),
     "Emissions": ("energy and carbon of each strategy, by month and place", PLANNED),

@@ -60,8 +60,10 @@ def write(
 
         def amount_formula(category: str, line: int, month: int, named: str = named) -> str:
             of_category = {STRATEGY: named, CATEGORY: a1(line, 0, fixed_column=True)}
-            billed = f"({_effective_formula(payments, {STRATEGY: named, BILLED: '1'}, month)})"
-            return add_surcharge(_effective_formula(payments, of_category, month), category, billed, payments.figures)
+            now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
+            billed = f"({effective_formula(payments, {STRATEGY: named, BILLED: '1'}, month, now)})"
+            own = effective_formula(payments, of_category, month, now)
+            return add_surcharge(own, category, billed, payments.figures)
 
         sums = put_categories(sheet, row + 1, range(FIRST, FIRST + last), amounts, amount_formula)
         row += len(amounts) + 1
@@ -73,9 +75,9 @@ def write(
     return checks
 
 
-def _effective_formula(payments: PaymentsSheet, criteria: Mapping[int, str], month: int) -> str:
-    """Of the lines that meet the criteria: payments of the month itself, and its share of the spread ones."""
-    now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
+def effective_formula(payments: PaymentsSheet, criteria: Mapping[int, str], month: int, now: str) -> str:
+    """Of the lines that meet the criteria: payments of the month itself, and its share of the spread ones; `now` is the
+    cell with the number of the month."""
     spread = {**criteria, SPREAD_FROM: f'"<="&{now}', SPREAD_TO: f'">="&{now}'}
     as_paid = payments.sum_of(payments.month(month), {**criteria, SPREAD_TO: '""'})
     return f"{as_paid}+{payments.sum_of(payments.column(MONTHLY_SHARE), spread)}"

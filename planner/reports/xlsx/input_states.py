@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from planner.reports.xlsx.workbook import Formula, WorkbookSheet
 
 AS_PLANNED, CHANGED, NO_NUMBER, OUTSIDE = "as planned", "changed here", "no number", "out of range"
-WITHOUT_EFFECT = "plan again"
+WITHOUT_EFFECT = "may change what is possible: plan again"
 """Changed, without an effect on live cells."""
 ROUNDED = "0.000001"
 """The relative rounding error of a sum."""

@@ -6,10 +6,11 @@ Live values that follow the inputs are separate from values computed with the pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from planner.reports._content.evidence import break_even_months, break_even_share, price_age_text
 from planner.reports._content.number_format import format_percent, in_words
+from planner.reports._content.plan_charts import STRATEGY_LINES
 from planner.reports._content.risk import nearest_flip
 from planner.reports._content.sections import headline, purchases_text, status_text
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
@@ -25,8 +26,6 @@ GAPS_MAX = 4
 FINE = "percent_fine"
 COMPARISON_MARK = " against plan"
 """In notes that compare a bill or an estimate with the plan."""
-COLOURS = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#548235", 1.5)}
-"""Colour and width of each line: equal lines stay visible on top of each other."""
 PASS, FAIL = "all checks pass", "CHECKS FAIL: see sheet Checks"
 EDITED = "checks pass, with inputs or scenario changed; choices are unchanged"
 NOT_RIGHT = "AN INPUT IS NO NUMBER OR OUT OF RANGE: see the states in Assumptions, Offers, Choices"
@@ -46,10 +45,11 @@ def write(
     sheet.widths((LABEL, *(WIDE for _ in range(columns - 1)), *CHART_COLUMNS))
     sheet.pages(1, 1)
     sheet.put(0, 0, f"GPU capacity plan {plan.start}, {plan.months} months", "title")
-    sheet.put_across(1, all_columns, headline(plan), "lead")
+    by_name: dict[str, CashFlowBlock] = {block.strategy.name: block for block in blocks}
+    live = _live_headline(plan, by_name)
+    sheet.put_across(1, all_columns, live or headline(plan), "lead")
     reasons = "; ".join(map(str, (*plan.recommendation.reasons, *plan.reasons)))
     sheet.put_across(2, all_columns, reasons, "wrap")
-    by_name: dict[str, CashFlowBlock] = {block.strategy.name: block for block in blocks}
     row = _put_strategies(sheet, plan, by_name, columns)
     row = _put_facts(sheet, row + 1, columns, LIVE, _live_facts(plan, by_name, failed, cheapest))
     row = _put_facts(sheet, row, columns, PLANNED, _planned_facts(plan))
@@ -57,6 +57,35 @@ def write(
     if blocks:
         row = max(row, sheet.chart(HEADER_ROW, _cumulative_chart(sheet, plan, blocks), columns + 1))
     sheet.print_area(row, all_columns - 1)
+
+
+def _live_headline(plan: Plan, blocks: Mapping[str, CashFlowBlock]) -> Formula | None:
+    """The recommendation with the costs of this workbook now, and whether it still is the cheaper one; None without a
+    recommendation."""
+    chosen, rival = (blocks.get(name or "") for name in (plan.recommendation.strategy, plan.recommendation.runner_up))
+    if chosen is None:
+        return None
+    advice, money = f"Recommended as planned: {chosen.strategy.name}. It now costs ", plan.currency
+    over = f" {money} over {plan.months} months, present cost "
+    text, value = _join_texts((advice, chosen.total_cost, over, chosen.present_cost, f" {money}"))
+    if rival is not None:
+        own, other = (each.present_cost.text.removeprefix("=") for each in (chosen, rival))
+        saving = float(rival.present_cost.value) - float(chosen.present_cost.value)
+        off = Formula(f"=ABS({other}-{own})", abs(saving))
+        name = rival.strategy.name
+        less, more = (f" {money} {word} than {name}" for word in ("less", "MORE"))
+        formula, words = _join_texts((": ", off))
+        text = f'{text}&{formula}&IF({own}<={other},"{less}","{more}: plan again")'
+        value = f"{value}{words}{less if saving >= 0 else f'{more}: plan again'}"
+    warning = ". Inputs are changed, choices are not."
+    return Formula(f'={text}&IF({AS_PLANNED},".","{warning}")', f"{value}.")
+
+
+def _join_texts(parts: Sequence[str | Formula]) -> tuple[str, str]:
+    """Texts and whole amounts one after the other, as a formula and as they read now."""
+    texts = [f'"{part}"' if isinstance(part, str) else f"FIXED({part.text.removeprefix('=')},0)" for part in parts]
+    values = [part if isinstance(part, str) else f"{float(part.value):,.0f}" for part in parts]
+    return "&".join(texts), "".join(values)
 
 
 def _put_strategies(sheet: WorkbookSheet, plan: Plan, blocks: Mapping[str, CashFlowBlock], columns: int) -> int:
@@ -158,6 +187,7 @@ def _planned_facts(plan: Plan) -> list[Fact]:
     if len(kinds) > GAPS_MAX:
         gaps.append(f"{sum(count for _, count in kinds[GAPS_MAX:])} of other kinds")
     return [
+        ("recommendation", headline(plan), "wrap"),
         ("runner-up", plan.recommendation.runner_up or "none", "text"),
         ("nearest switching value", nearest_flip(plan) or "none within the range searched", "wrap"),
         ("certainty of the result", certainty, "wrap"),
@@ -208,7 +238,7 @@ def _cumulative_chart(sheet: WorkbookSheet, plan: Plan, blocks: tuple[CashFlowBl
             "name": block.strategy.name,
             "categories": ["Cash flow", HEADER_ROW, FIRST, HEADER_ROW, last],
             "values": ["Cash flow", block.cumulative_row, FIRST, block.cumulative_row, last],
-            "line": dict(zip(("color", "width"), COLOURS[block.strategy.name], strict=True)),
+            "line": dict(zip(("color", "width"), STRATEGY_LINES[block.strategy.name], strict=True)),
         }
         for block in blocks
     ]

@@ -43,6 +43,8 @@ LINES_MAX = 27
 """A row can be 409 points high."""
 
 UNLIMITED = 1e15
+LARGE, DECIMALS = 1e4, {"money": 2, "total": 2, "figure": 1, "input": 1}
+"""Amounts from this on may be wider than their column; decimals of their styles."""
 GRID = {"visible": True, "line": {"color": "#D9D9D9"}}
 AMOUNTS: Axis = {"num_format": "#,##0", "major_gridlines": GRID}
 
@@ -163,6 +165,7 @@ class WorkbookSheet:
         self._sheet = sheet
         self._widths: Sequence[float] = ()
         self._lines: dict[int, int] = {}
+        self._large: dict[int, float] = {}
         self._last = 0
         self._repeated = (0, 0)
         self._pages: tuple[int, int] | None = None
@@ -179,7 +182,10 @@ class WorkbookSheet:
         self._pages = across, down
 
     def fit_to_pages(self) -> None:
-        """Sets how many pages it takes, once all is written."""
+        """Makes columns as wide as their large amounts and sets how many pages it takes, once all is written."""
+        wider = [max(width, self._large.get(column, 0.0)) for column, width in enumerate(self._widths)]
+        if wider != [*self._widths]:
+            self.widths(wider)
         rows, columns = self._repeated
         head = sum(self._row_points(row) for row in range(HEADER_ROW, rows))
         height = sum(self._row_points(row) for row in range(self._last + 1))
@@ -228,6 +234,9 @@ class WorkbookSheet:
         """One value: text always as text, a formula with its value, blank for None."""
         chosen = self.book.styles[style]
         self._last = max(self._last, row)
+        amount = value.value if isinstance(value, Formula) else value
+        if isinstance(amount, int | float) and abs(amount) >= LARGE:
+            self._large[column] = max(self._large.get(column, 0.0), fitting_width((amount,), DECIMALS.get(style, 0)))
         if isinstance(value, str) and "text_wrap" in STYLES[style]:
             self._make_room(row, value, self._widths[column])
         if isinstance(value, Formula):
@@ -246,12 +255,17 @@ class WorkbookSheet:
         for column, (cell, style) in enumerate(zip(cells, styles, strict=True), start=first):
             self.put(row, column, cell, style)
 
-    def put_across(self, row: int, columns: int, text: str, style: str, first: int = 0) -> None:
-        """A text over several columns, from the first on."""
+    def put_across(self, row: int, columns: int, text: str | Formula, style: str, first: int = 0) -> None:
+        """A text, or a formula of one, over several columns, from the first on."""
+        chosen = self.book.styles[style]
         if columns - first > 1:
-            self._sheet.merge_range(row, first, row, columns - 1, "", self.book.styles[style])
-        self._sheet.write_string(row, first, cell_text(text), self.book.styles[style])
-        self._make_room(row, text, sum(self._widths[first:columns]))
+            self._sheet.merge_range(row, first, row, columns - 1, "", chosen)
+        if isinstance(text, Formula):
+            self._sheet.write_formula(row, first, text.text, chosen, text.value)
+        else:
+            self._sheet.write_string(row, first, cell_text(text), chosen)
+        words = str(text.value) if isinstance(text, Formula) else text
+        self._make_room(row, words, sum(self._widths[first:columns]))
         self._last = max(self._last, row)
 
     def _make_room(self, row: int, text: str, width: float) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from planner.reports._content.repricing import LedgerRepricing
@@ -17,6 +17,7 @@ from planner.reports.xlsx.choices_sheet import ChoicesSheet
 from planner.reports.xlsx.payments_sheet import BILLED, CHOICE, PRESENT, TOTAL, PaymentsSheet
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1
 from planner.result import Plan
+from planner.result.audit_trail import AuditTrail
 
 Amounts = tuple[float, float]
 """Cost and present cost."""
@@ -30,6 +31,16 @@ class WorkloadCostCells:
 
     of_pairs: Mapping[Pair, tuple[Formula, Formula]] = field(default_factory=dict)
     sums: Mapping[str, Formula] = field(default_factory=dict)
+
+    def part_of_overheads(self, strategy: str, workloads: Collection[str]) -> Formula:
+        """The part of a strategy's overheads that these workloads bear: that of their costs in all of its costs."""
+        every = {workload: cost for (name, workload), (cost, _) in self.of_pairs.items() if name == strategy}
+        own, count = [cost for workload, cost in every.items() if workload in workloads], len(every)
+        total = self.sums[strategy]
+        its = "+".join(cost.text.removeprefix("=") for cost in own) or "0"
+        value = math.fsum(float(cost.value) for cost in own) / float(total.value) if total.value else len(own) / count
+        whole = total.text.removeprefix("=")
+        return Formula(f"=IF({whole}=0,{len(own)}/{count},({its})/({whole}))", value)
 
 
 FIRST = HEADER_ROW + 1
@@ -82,6 +93,12 @@ def _put_choice_costs(repricing: LedgerRepricing, payments: PaymentsSheet) -> li
             )
             choices.sheet.put(row, column, Formula(f"={plain}+{times}*{billed}", amount), "money")
     return choice_costs
+
+
+def part_cells(ledger: AuditTrail) -> dict[tuple[int, str], str]:
+    """By number of the choice and workload, the cell of its part on sheet Shares."""
+    pairs = [(number, workload) for number, choice in enumerate(ledger.choices) for workload, _ in choice.parts]
+    return {pair: f"'Shares'!{a1(FIRST + row, PART, True, True)}" for row, pair in enumerate(pairs)}
 
 
 ColumnRange = Callable[[int], str]

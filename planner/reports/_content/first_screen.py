@@ -1,0 +1,219 @@
+"""The first screen of every report: decision and reason, cash, cost centres, orders, risks, and doubts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from planner.reports._content.call_prices import call_sentences
+from planner.reports._content.cash_flow import cash_periods_section
+from planner.reports._content.changes import change_sentences
+from planner.reports._content.cost_centres import cost_centre_section
+from planner.reports._content.evidence import price_age_text
+from planner.reports._content.number_format import (
+    format_money,
+    format_number,
+    format_percent,
+    in_words,
+    month_name,
+)
+from planner.reports._content.risk import nearest_flip
+from planner.reports._content.sections import (
+    Section,
+    against_runner_up,
+    headline,
+    make_bullets,
+    make_table,
+    place_text,
+    plan_frame,
+    recommended_strategy,
+    status_text,
+)
+from planner.result import Plan, Strategy, describe_amount
+from pricing.plain_text import truncate_text
+
+LISTED_MAX, RISKS_MAX = 8, 5
+"""Lines of each list, and risks."""
+SENTENCE_MAX, REMARK_MAX = 210, 320
+"""Characters: two lines of a terminal, and three."""
+RISK_CODES = ("owed_whatever_is_used", "resale_counted", "term_price_unknown", "owned_used_briefly", "not_told_apart")
+"""Reasons of a recommendation that tell what may go wrong with it."""
+KINDS_MAX = 3
+"""Kinds of gaps that are named."""
+BLANK = "blank"
+
+
+def first_screen(plan: Plan, listed: int) -> list[Section]:
+    """Its sections, with at most `listed` lines in each list."""
+    chosen = recommended_strategy(plan)
+    sections: list[Section | None] = [_decision_section(plan, listed)]
+    if chosen is not None:
+        sections += [
+            cash_periods_section(plan, chosen),
+            cost_centre_section(plan, listed),
+            _orders_section(plan, chosen, listed),
+            Section("Risks, the largest first", (make_bullets(risk_sentences(plan, chosen)),)),
+        ]
+    sections.append(Section("Not understood, missing or old", (make_bullets(doubt_sentences(plan, listed)),)))
+    return [section for section in sections if section is not None]
+
+
+def _decision_section(plan: Plan, listed: int) -> Section:
+    """The recommendation, what it does better than its rival, and the remarks that are no risk."""
+    chosen = plan.recommendation
+    facts = [_against_rival(plan)] if chosen.runner_up else []
+    facts += [
+        f"{plan_frame(plan)} {_search_text(plan)}".rstrip(),
+        *(f"Converted at {rate.words}." for rate in plan.exchange_rates),
+    ]
+    facts += [*change_sentences(plan), *list(call_sentences(plan))[:listed]]
+    others = [str(reason) for reason in (*chosen.reasons, *plan.reasons) if reason.code not in RISK_CODES]
+    if chosen.strategy is None:
+        others = [str(reason) for reason in (*chosen.reasons, *plan.reasons)]
+    facts += (truncate_text(text, REMARK_MAX) for text in others[:listed])
+    if len(others) > listed:
+        facts.append(f"{len(others) - listed} more remarks: --section recommendation.")
+    return Section("Recommendation", (headline(plan), make_bullets(facts)))
+
+
+def _search_text(plan: Plan) -> str:
+    """How the search of the recommended strategy ended."""
+    chosen = recommended_strategy(plan)
+    if chosen is None:
+        return ""
+    gap = f", at most {format_percent(chosen.gap_fraction or 0.0, 2)} above the bound"
+    gap = gap if round(chosen.gap_fraction or 0.0, 4) else ""
+    return f"{chosen.name}: {status_text(chosen)}{gap}."
+
+
+def _against_rival(plan: Plan) -> str:
+    """The costs of the recommended strategy and its runner-up, and most of the difference."""
+    steps = sorted(plan.views.bridge, key=lambda step: -step.difference)
+    saved = [
+        f"{in_words(step.category)} {format_money(step.difference)}" for step in steps if round(step.difference) > 0
+    ]
+    costlier = [
+        f"{'lost ' if step.category == 'resale' else ''}{in_words(step.category)} {format_money(-step.difference)}"
+        for step in reversed(steps)
+        if round(step.difference) < 0
+    ]
+    parts = [f"saves {' and '.join(saved[:2])}"] if saved else []
+    parts += [f"pays {' and '.join(costlier[:2])} more"] if costlier else []
+    difference = f" It {', '.join(parts)} (present cost)." if parts else ""
+    return f"{against_runner_up(plan)}{difference}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOrder:
+    """Something to order, commit to or request by the start of a month; amounts are for all of it."""
+
+    month: int
+    title: str
+    where: str
+    usable_from: str = ""
+    usable_to: str = ""
+    upfront: float | None = None
+    per_month: float | None = None
+
+
+def list_orders(plan: Plan, chosen: Strategy) -> list[PlannedOrder]:
+    """Purchases, commitments and quotas to request, in order of time."""
+    orders = [
+        PlannedOrder(
+            p.month,
+            f"{describe_amount(p.amount, p.unit, plan.currency)} {p.name}"
+            + ("" if p.what == "owned" else f" {p.purchase_option}"),
+            place_text(p),
+            month_name(plan, p.usable_from),
+            month_name(plan, p.usable_to),
+            p.upfront,
+            p.per_month,
+        )
+        for p in chosen.purchases
+    ]
+    orders += [
+        PlannedOrder(q.first_month, f"quota {q.title}: raise to {format_number(q.ask_for)}", f"{q.provider} {q.region}")
+        for q in plan.quota_requests
+        if q.strategy == chosen.name
+    ]
+    return sorted(orders, key=lambda order: order.month)
+
+
+def _orders_section(plan: Plan, chosen: Strategy, listed: int) -> Section:
+    """Orders, in order of time."""
+    title, orders = f"What to order by when, {plan.currency}", list_orders(plan, chosen)
+    if not orders:
+        return Section(title, ("Nothing: all of it is rented by the hour.",))
+    lines = orders if len(orders) <= listed else orders[: listed - 1]
+    cells = [
+        (
+            month_name(plan, order.month),
+            f"{order.title}, {order.where}",
+            order.usable_from,
+            *("" if amount is None else format_money(amount) for amount in (order.upfront, order.per_month)),
+        )
+        for order in lines
+    ]
+    if len(lines) < len(orders):
+        cells.append(("later", f"{len(orders) - len(lines)} more: --section purchases", "", "", ""))
+    return Section(title, (make_table(("by", "order", "usable from", "upfront", "per month"), cells, (3, 4)),))
+
+
+def risk_sentences(plan: Plan, chosen: Strategy) -> list[str]:
+    """The largest risks, by the money at stake."""
+    risks = sorted(_list_risks(plan, chosen), key=lambda risk: -risk[0])[:RISKS_MAX]
+    return [truncate_text(text, SENTENCE_MAX) for _, text in risks]
+
+
+def _list_risks(plan: Plan, chosen: Strategy) -> Iterator[tuple[float, str]]:
+    """Money at stake, and the risk in a sentence."""
+    total, money = chosen.total_cost, plan.currency
+    for reason in plan.recommendation.reasons:
+        if reason.code in RISK_CODES:
+            stakes = [reason.parameters.get(name) for name in ("committed", "resale")]
+            yield (
+                next((stake for stake in stakes if isinstance(stake, float)), abs(plan.recommendation.worth)),
+                str(reason),
+            )
+    spread = [(w.cost_high - w.cost, w.workload) for w in chosen.workloads if w.cost_high > w.cost]
+    if spread:
+        more, (largest, name) = math.fsum(cost for cost, _ in spread), max(spread)
+        text = (
+            f"The throughput of {_count_workloads(spread)} is predicted: at the slow end of the 80 % interval they cost"
+        )
+        text += f" {format_money(more)} {money} more, the most {name} ({format_money(largest)}). Measure that first."
+        yield more, text
+    spot = math.fsum(row.amount for row in chosen.cash if row.category == "spot")
+    if spot > 0:
+        names = {use.workload for use in chosen.uses if use.purchase_option == "spot"}
+        part = f"{format_money(spot)} {money} ({format_percent(spot / total)})"
+        yield spot, f"{part} is spot capacity for {_count_workloads(names)}: it may be taken back or not be there."
+    idle = math.fsum(row.idle for row in plan.views.cost_centres)
+    if round(idle):
+        yield idle, f"{format_money(idle)} {money} ({format_percent(idle / total)}) pays for hours that nobody uses."
+    if plan.recommendation.runner_up and (flip := nearest_flip(plan)):
+        yield abs(plan.recommendation.worth), f"The advice may turn: {flip}"
+
+
+def _count_workloads(each: Collection[object]) -> str:
+    return f"{len(each)} workload{'' if len(each) == 1 else 's'}"
+
+
+def doubt_sentences(plan: Plan, listed: int = LISTED_MAX) -> list[str]:
+    """Rows that were left out, how doubtful cells were read, and how much is missing, estimated or old."""
+    refused = [row for row in plan.inputs.rows_refused if row.reason != BLANK]
+    facts = []
+    if refused:
+        places = ", ".join(f"{row.place} ({row.reason})" for row in refused)
+        facts.append(f"{len(refused)} rows were left out: {places}.")
+    facts += plan.inputs.notes
+    most = max(2, listed // 2)
+    lines = [truncate_text(fact, SENTENCE_MAX) for fact in facts[:most]]
+    if len(facts) > most:
+        lines.append(f"{len(facts) - most} more: --section input.")
+    kinds = Counter(in_words(gap.kind) for gap in plan.gaps).most_common(KINDS_MAX)
+    of = f" ({', '.join(f'{count} {kind}' for kind, count in kinds)}; see Gaps)" if kinds else ""
+    gaps = f"{len(plan.gaps):,d} gap{'' if len(plan.gaps) == 1 else 's'}{of}" if plan.gaps else "No gaps"
+    return [*lines, f"{gaps}. Oldest price used: {price_age_text(plan)}."]

@@ -1,0 +1,87 @@
+"""The plan as one page to send and to print: the first screen with charts, then the whole report folded.
+
+No script, no link and nothing that is loaded from elsewhere. Printed, it is the first screen and the charts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from planner.reports._content.evidence import plan_names
+from planner.reports._content.first_screen import LISTED_MAX, first_screen
+from planner.reports._content.plan_charts import draw_charts
+from planner.reports._content.report_outline import SECTIONS, list_sections
+from planner.reports._content.sections import Bullets, ReportTable, Section
+from planner.result import Plan
+from pricing.plain_text import plain_text
+
+MEDIA_TYPE = "text/html; charset=utf-8"
+SUFFIX = ".html"
+
+STYLE = """
+@page { size: A4; margin: 12mm; }
+body { font: 13px/1.4 system-ui, sans-serif; color: #222; max-width: 62em; margin: 1em auto; padding: 0 1em; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.2em; margin: 1em 0 0.3em; } .lead { font-weight: 600; }
+.table { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.95em; }
+th, td { padding: 0.15em 0.4em; text-align: left; vertical-align: top; border-bottom: 1px solid #e3e3e3; }
+th { border-bottom: 2px solid #1f3864; } .number { text-align: right; white-space: nowrap; }
+.total td { font-weight: 600; border-top: 2px solid #1f3864; } ul { margin: 0.3em 0; padding-left: 1.2em; }
+svg { width: 100%; max-width: 56em; height: auto; } summary { cursor: pointer; margin: 0.2em 0; }
+footer { color: #666; font-size: 0.85em; margin-top: 1em; }
+@media print {
+  body { margin: 0; padding: 0; max-width: none; font-size: 8.8px; } details, .folded { display: none; }
+  h2 { break-after: avoid; } tr, svg { break-inside: avoid; } .table { overflow: visible; }
+  .charts { display: flex; flex-wrap: wrap; gap: 1mm; } svg { width: 84mm; }
+}
+"""
+
+
+def render(plan: Plan) -> bytes:
+    """The page, UTF-8."""
+    title = f"GPU capacity plan {plan.start}, {plan.months} months"
+    parts = [
+        "<!DOCTYPE html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{_escape_text(title)}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{STYLE}</style></head><body>",
+        f"<h1>{_escape_text(title)}</h1>",
+    ]
+    for section in first_screen(plan, LISTED_MAX):
+        parts += [f"<h2>{_escape_text(section.title)}</h2>", *_block_parts(section)]
+    charts = draw_charts(plan)
+    parts += ["<h2>Charts</h2>", '<div class="charts">', *charts, "</div>"] if charts else []
+    parts.append('<h2 class="folded">The whole report</h2>')
+    for section in list_sections(plan, SECTIONS, in_full=True):
+        parts += [f"<details><summary>{_escape_text(section.title)}</summary>", *_block_parts(section), "</details>"]
+    parts += [f"<footer>{_escape_text(plan_names(plan))}</footer>", "</body></html>", ""]
+    return "\n".join(parts).encode()
+
+
+def _block_parts(section: Section) -> Iterator[str]:
+    for number, block in enumerate(section.blocks):
+        if isinstance(block, ReportTable):
+            yield from _table_parts(block)
+        elif isinstance(block, Bullets):
+            yield from ("<ul>", *(f"<li>{_escape_text(item)}</li>" for item in block.items), "</ul>")
+        else:
+            is_lead = section.title == "Recommendation" and not number
+            yield f"<p{' class=lead' if is_lead else ''}>{_escape_text(block)}</p>"
+
+
+def _table_parts(table: ReportTable) -> Iterator[str]:
+    columns = range(len(table.titles))
+    numbers = ['class="number"' if column in table.numbers else "" for column in columns]
+    yield '<div class="table"><table><thead><tr>'
+    yield "".join(f"<th {kind}>{_escape_text(title)}</th>" for title, kind in zip(table.titles, numbers, strict=True))
+    yield "</tr></thead><tbody>"
+    for index, row in enumerate(table.rows):
+        is_total = table.has_total and index == len(table.rows) - 1
+        cells = (f"<td {kind}>{_escape_text(cell)}</td>" for cell, kind in zip(row, numbers, strict=False))
+        body = f'<td colspan="{len(columns)}"><b>{_escape_text(row[0])}</b></td>' if len(row) == 1 else "".join(cells)
+        yield f"<tr{' class=total' if is_total else ''}>{body}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _escape_text(text: str) -> str:
+    return escape(plain_text(text))

@@ -19,10 +19,12 @@ from planner.analysis.comparison import ReviewRecord, list_changes, read_review_
 from planner.inputs.bills.usage_projection import build_request_from_bills
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
 from planner.inputs.formats.xlsx import read_visible_sheets
+from planner.inputs.merged_settings import Place
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sandbox import Progress
 from planner.inputs.sheet_options import (
     DATE_ORDERS,
+    NO_SHEET_OPTIONS,
     SheetOptions,
     UsageProjection,
     check_field_names,
@@ -31,20 +33,16 @@ from planner.inputs.sheet_options import (
 from planner.inputs.spend_comparison import add_savings_note
 from planner.messages import with_texts
 from planner.request.document_problems import locate_path
+from planner.request.doubts import open_doubts
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request, Workload, parse_request
-from planner.request.validation import validate_currency_override
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog
-from pricing.clock import today
 
-Place = Callable[[str], str]
 T = TypeVar("T")
 EXPECTATION_PREFIX = "Input should be "
 """The beginning of pydantic's messages on unexpected values."""
-MERGED_FIELDS = ("assumptions", "risk", "uncertainty")
-"""Mappings of a document whose entries settings override one by one."""
 PLACEHOLDER_WORKLOAD = {"name": "-", "demand": {"units_per_month": 1}}
 
 
@@ -58,7 +56,6 @@ class BillForecastOptions:
 
 
 DEFAULT_FORECAST = BillForecastOptions()
-NO_COLUMNS: Mapping[str, str] = {}
 
 
 def parse_column_choices(
@@ -67,14 +64,10 @@ def parse_column_choices(
     place: Place,
     catalog: Catalog | None,
     *,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    order: str = "",
+    base: SheetOptions = NO_SHEET_OPTIONS,
 ) -> tuple[SheetOptions, list[InputProblem]]:
-    """Sheet options from "Title=field" texts and a date order, and the problems of both.
-
-    They override `columns` and `order`, which come from a mapping file.
-    """
-    fields_by_title, required = dict(columns), dict[str, str]()
+    """Sheet options from "Title=field" texts and a date order over those of `base` (answers), and their problems."""
+    fields_by_title, required = dict(base.columns), dict[str, str]()
     faults: list[InputProblem] = []
     for text in maps:
         title, equals, name = text.rpartition("=")
@@ -88,7 +81,8 @@ def parse_column_choices(
             required[normalize_title(title)] = at
     if dates and dates not in DATE_ORDERS:
         faults.append(InputProblem("", place("dates"), "not valid", dates, "dmy (day first) or mdy (month first)"))
-    return SheetOptions(fields_by_title, required, dates if dates in DATE_ORDERS else order, catalog), faults
+    order = dates if dates in DATE_ORDERS else base.dates
+    return replace(base, columns=fields_by_title, required=required, dates=order, catalog=catalog), faults
 
 
 def read_bill(
@@ -136,44 +130,69 @@ def plan_input(
     *,
     last_review: Plan | ReviewRecord | None = None,
     negotiates: bool = False,
+    accepts_proposals: bool = False,
 ) -> Plan:
     """The plan of `document`, the one of `source` with settings merged into it (`merge_settings`); `negotiates`: with
     the prices to ask vendors for confirmed by further plans.
 
     It has the savings against the current spend of a bill and the changes since `last_review`. Raises InvalidRequest
-    with all problems: `complaints`, those of `source` and those of the document.
+    as `answer_input`.
     """
-    all_places = {**source.places, **(places or {})}
-    faults = (*complaints, *source.complaints)
-    new_plan = plan_document(
-        document, catalog, inputs=source.inputs, complaints=faults, places=all_places, negotiates=negotiates
+    make_plan = negotiate if negotiates else plan
+    new_plan = answer_input(
+        source,
+        document,
+        catalog,
+        lambda request, inputs: make_plan(request, catalog, inputs),
+        complaints,
+        places,
+        accepts_proposals=accepts_proposals,
     )
     new_plan = add_savings_note(new_plan, source)
     return new_plan if last_review is None else with_changes(new_plan, last_review)
 
 
-def merge_settings(
-    document: Mapping[str, Any], settings: Mapping[str, Any], place: Place
-) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document with `settings` over it, dated today by default, and a problem if they change its currency.
+def check_input(
+    source: ParsedFile,
+    document: Mapping[str, Any],
+    catalog: Catalog,
+    complaints: Sequence[InputProblem] = (),
+    places: Mapping[str, str] | None = None,
+    *,
+    accepts_proposals: bool = False,
+) -> None:
+    """Makes every check of `plan_input` without planning; raises the same InvalidRequest."""
 
-    `assumptions`, `risk` and `uncertainty` are merged by name; any other setting replaces the field of the document.
+    def check(request: Request, _: InputProvenance) -> None:
+        pipeline.check_request(request, catalog)
+
+    answer_input(source, document, catalog, check, complaints, places, accepts_proposals=accepts_proposals)
+
+
+def answer_input(
+    source: ParsedFile,
+    document: Mapping[str, Any],
+    catalog: Catalog,
+    answer: Callable[[Request, InputProvenance], T],
+    complaints: Sequence[InputProblem],
+    places: Mapping[str, str] | None,
+    *,
+    accepts_proposals: bool,
+) -> T:
+    """The result of `answer` for the request in `document`, with what was doubtful in `source` among its notes.
+
+    Raises InvalidRequest with all problems: `complaints`, those of `source` and of the document, and each doubt that
+    may change more of the demand than DEMAND_CHANGE_MAX and has no answer, unless `accepts_proposals`.
     """
-    merged = {"as_of": today().isoformat(), **document, **settings}
-    for field in MERGED_FIELDS:
-        original, override = document.get(field), settings.get(field)
-        if isinstance(original, Mapping) and isinstance(override, Mapping):
-            merged[field] = merge_mappings(original, override)
-    return merged, [*validate_currency_override(document, settings, place("currency"))]
-
-
-def merge_mappings(original: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
-    """`original` with the entries of `override` over it; mappings in both are merged in the same way."""
-    merged = {**original, **override}
-    for name in original.keys() & override.keys():
-        if isinstance(original[name], Mapping) and isinstance(override[name], Mapping):
-            merged[name] = merge_mappings(original[name], override[name])
-    return merged
+    stopping = () if accepts_proposals else open_doubts(source.doubts)
+    faults = (*complaints, *source.complaints, *(each.to_problem() for each in stopping))
+    notes = (*source.inputs.notes, *(each.to_note() for each in source.doubts))
+    inputs = replace(source.inputs, notes=notes)
+    all_places = {**source.places, **(places or {})}
+    try:
+        return process_document(document, catalog, lambda request: answer(request, inputs), faults, all_places)
+    except InvalidRequest as error:
+        raise InvalidRequest(error.complaints, stopping) from None
 
 
 def find_inapplicable_options(
@@ -198,6 +217,8 @@ def _find_inapplicable_columns(source: ParsedFile, choices: SheetOptions, place:
     if source.inputs.format not in {each.name for each in formats() if not each.is_sheet}:
         return []
     option_places = [*choices.required.values()]
+    option_places += [place(name) for name in ("answers", "sheets") if getattr(choices, name)]
+    option_places += [place("answers")] if choices.cells else []
     if choices.columns.keys() - choices.required.keys():
         option_places.append(place("mapping"))
     elif choices.dates:
@@ -251,16 +272,13 @@ def plan_document(
     inputs: InputProvenance | None = None,
     complaints: Sequence[InputProblem] = (),
     places: Mapping[str, str] | None = None,
-    negotiates: bool = False,
 ) -> Plan:
     """The plan for `document`; InvalidRequest with every problem of form and every unknown name, each with its place.
 
-    `complaints` were found while reading; `places` maps JSON paths to places of the original input (cells, lines);
-    `negotiates`: as `negotiate` makes it.
+    `complaints` were found while reading; `places` maps JSON paths to places of the original input (cells, lines).
     """
-    make_plan = negotiate if negotiates else plan
     return process_document(
-        document, catalog, lambda r: make_plan(r, catalog, inputs or InputProvenance("", "", "")), complaints, places
+        document, catalog, lambda r: plan(r, catalog, inputs or InputProvenance("", "", "")), complaints, places
     )
 
 

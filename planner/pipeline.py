@@ -82,6 +82,11 @@ def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_
         )
 
 
+def check_request(request: Request, catalog: Catalog) -> None:
+    """Makes the checks of `plan` and raises its InvalidRequest, without planning."""
+    _prepare_basis(request, catalog)
+
+
 def _divide_services(request: Request, catalog: Catalog) -> tuple[Request, tuple[Message, ...]]:
     """The request with services that may be on several types in the parts that cost least, and a note for each."""
     if not any(workload.serving is not None and workload.serving.mixed_accelerators for workload in request.workloads):

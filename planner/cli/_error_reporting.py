@@ -39,7 +39,13 @@ def _report_invalid_input(error: BaseException, _: Sequence[str]) -> int:
         for line in suggest_removal(error.faults):
             click.echo(line, err=True)
         return code
-    return report_problems(error.complaints if isinstance(error, InvalidRequest) else (error,))
+    if not isinstance(error, InvalidRequest):
+        return report_problems((error,))
+    code = report_problems(error.complaints)
+    if error.doubts:
+        click.echo("--accept-proposals plans with what is proposed, --ask asks on the terminal,", err=True)
+        click.echo("--save-answers FILE writes the questions with their proposals for --answers FILE", err=True)
+    return code
 
 
 def _show_usage(error: BaseException, _: Sequence[str]) -> int:

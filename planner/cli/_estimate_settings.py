@@ -5,16 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from planner.analysis.comparison import ReviewRecord
-from planner.application import DEFAULT_FORECAST, BillForecastOptions, merge_mappings, parse_fraction, plan_input
-from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED
-from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions, read_source
+from planner.application import (
+    DEFAULT_FORECAST,
+    BillForecastOptions,
+    check_input,
+    parse_fraction,
+    plan_input,
+)
+from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED, INVALID_INPUT
+from planner.cli._input_explanation import (
+    DEFAULT_READING,
+    FileReadingOptions,
+    ask_doubts,
+    explanation_text,
+    read_source,
+)
 from planner.cli._input_problems import option_flag, unreadable_file
 from planner.cli._offer_listings import open_catalog
 from planner.cli._plan_gates import GATE_OPTIONS, parse_gates, report_gate_failures
@@ -28,8 +40,11 @@ from planner.cli._plan_outputs import (
 from planner.cli._quota_tables import read_quota_rows
 from planner.cli._request_files import STANDARD_INPUT, expand_document
 from planner.cli._tables import format_count, print_progress
-from planner.request.errors import InputProblem
+from planner.inputs.merged_settings import merge_mappings
+from planner.inputs.parsed_file import ParsedFile
+from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
+from pricing.catalog.price_catalog import Catalog
 
 OptionValue = str | bool | tuple[str, ...] | None
 PriceFiles = tuple[str | None, str | None]
@@ -103,22 +118,83 @@ def plan_file(
     """The plan of `file` with `settings`, compared with the review `last`; `complaints` are problems found before.
 
     `places` has the option of each setting; `money` is as in `estimate`, `negotiates` as in `plan_input`."""
+    read = _read_input(file, settings, complaints, money, reading, bills)
+    asked = [text for part, text in ANALYSES.items() if read.document.get(part) is not None]
+    analyses = f" with {' and '.join(asked)}" if asked else ""
+    print_progress(f"planning {format_count(len(read.document.get('workloads') or ()), 'workload')}{analyses}")
+    return _run_interruptibly(
+        lambda: plan_input(
+            read.source,
+            read.document,
+            read.catalog,
+            read.problems,
+            places,
+            last_review=last,
+            negotiates=negotiates,
+            accepts_proposals=reading.accept_proposals,
+        )
+    )
+
+
+def explain(
+    file: str,
+    options: Mapping[str, OptionValue],
+    money: PriceFiles,
+    reading: FileReadingOptions,
+    bills: BillForecastOptions,
+) -> int:
+    """Print how `file` is read, with the problems that a plan of it would have; the exit code is 2 if it has any."""
+    settings, places, faults = parse_settings({k: v for k, v in options.items() if k not in GATE_OPTIONS})
+    read = _read_input(file, settings, faults, money, reading, bills)
+    problems: tuple[InputProblem, ...] = ()
+    try:
+        check_input(
+            read.source,
+            read.document,
+            read.catalog,
+            read.problems,
+            places,
+            accepts_proposals=reading.accept_proposals,
+        )
+    except InvalidRequest as error:
+        problems = error.complaints
+    if read.problems:
+        raise InvalidRequest(problems)  # of options, without which nothing more of the file can be told
+    click.echo(explanation_text(read.source, problems), nl=False)
+    return INVALID_INPUT if problems else DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadInput:
+    """A file with the settings over it, and the problems of options and of files beside it."""
+
+    source: ParsedFile
+    document: dict[str, Any]
+    catalog: Catalog
+    problems: tuple[InputProblem, ...]
+
+
+def _read_input(
+    file: str,
+    settings: dict[str, Any],
+    complaints: Sequence[InputProblem],
+    money: PriceFiles,
+    reading: FileReadingOptions,
+    bills: BillForecastOptions,
+) -> _ReadInput:
+    """Reads `file`, asks about it where that is wanted, and writes what was to be saved of its reading."""
     print_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     catalog, faults = open_catalog(*money)
-    choices, mapping_problems = reading.choices(catalog)
+    choices, wrong = reading.choices(catalog)
     source, unfit = read_source(file, catalog, choices, bills, complaints)
-    complaints = [*complaints, *unfit]
-    mapping_problems += reading.save(source) if not source.complaints else ()
-    document, unread = expand_document(source.document, settings, file)
+    while reading.ask and (answers := ask_doubts(source)):  # an answer may raise another doubt
+        choices = replace(choices, answers={**choices.answers, **answers})
+        source, unfit = read_source(file, catalog, choices, bills, complaints)
+    wrong += reading.save(source, choices)
+    document, unread = expand_document(source.document, settings, file, source)
     if faults:
         document.pop("currency", None)  # whether it has an exchange rate is unknown
-    asked = [text for part, text in ANALYSES.items() if document.get(part) is not None]
-    analyses = f" with {' and '.join(asked)}" if asked else ""
-    print_progress(f"planning {format_count(len(document.get('workloads') or ()), 'workload')}{analyses}")
-    wrong = (*complaints, *mapping_problems, *faults, *unread)
-    return _run_interruptibly(
-        lambda: plan_input(source, document, catalog, wrong, places, last_review=last, negotiates=negotiates)
-    )
+    return _ReadInput(source, document, catalog, (*complaints, *unfit, *wrong, *faults, *unread))
 
 
 def _run_interruptibly(work: Callable[[], Plan]) -> Plan:

@@ -1,9 +1,9 @@
-"""Behind `planner estimate --explain-input`, --map, --mapping and --save-mapping: the meaning of columns."""
+"""How a file is read: --map, --mapping, --answers and what they save, and the text of `--explain-input`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,22 @@ from planner.application import (
     read_bill,
     read_document,
 )
-from planner.cli._exit_codes import DONE, INVALID_INPUT
 from planner.cli._input_problems import option_flag, unreadable_file, unwritable_file
-from planner.cli._offer_listings import open_catalog
 from planner.cli._request_files import read_bytes
 from planner.cli._usage_report import progress_printer
+from planner.inputs.answers_file import answers_text, parse_answers
 from planner.inputs.bills import is_bill
+from planner.inputs.doubt_record import A_NUMBER
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sheet_options import (
-    DATE_ORDERS,
     FIELDS,
     IGNORE,
+    NO_SHEET_OPTIONS,
     SheetOptions,
-    check_field_names,
     month_field,
-    normalize_title,
 )
-from planner.request.errors import InputProblem, InvalidRequest
+from planner.request.doubts import open_doubts
+from planner.request.errors import InputProblem
 from pricing.catalog.price_catalog import Catalog
 from pricing.plain_text import plain_text, truncate_text
 from pricing.text_tables import align_columns
@@ -52,28 +51,61 @@ class FileReadingOptions:
     mapping: str | None = None
     save_mapping: str | None = None
     dates: str | None = None
+    sheets: tuple[str, ...] = ()
+    answers: str | None = None
+    save_answers: str | None = None
+    accept_proposals: bool = False
+    ask: bool = False
+
+    @classmethod
+    def take_from(cls, options: dict[str, Any]) -> FileReadingOptions:
+        """The options about reading, which are removed from those of a command."""
+        return cls(**{field.name: options.pop(field.name) for field in fields(cls)})
 
     def choices(self, catalog: Catalog | None = None) -> tuple[SheetOptions, tuple[InputProblem, ...]]:
-        """The options merged over the mapping file, and the problems of both."""
-        columns, order, faults = _read_mapping_file(self.mapping) if self.mapping else ({}, "", [])
-        choices, wrong = parse_column_choices(self.maps, self.dates, option_flag, catalog, columns=columns, order=order)
+        """The options merged over the mapping and the answers file, and the problems of all."""
+        base, faults = NO_SHEET_OPTIONS, list[InputProblem]()
+        for option, path in (("mapping", self.mapping), ("answers", self.answers)):
+            if path:
+                stated, wrong = _read_answers_file(option, path)
+                base, faults = _merge_options(base, stated), [*faults, *wrong]
+        base = replace(base, sheets=self.sheets or base.sheets)
+        choices, wrong = parse_column_choices(self.maps, self.dates, option_flag, catalog, base=base)
         return choices, (*faults, *wrong)
 
-    def save(self, source: ParsedFile) -> tuple[InputProblem, ...]:
-        """Write the file of --save-mapping; a problem if that fails."""
-        if not self.save_mapping:
-            return ()
-        from pricing.csv_tables import write_atomically
+    def save(self, source: ParsedFile, choices: SheetOptions) -> tuple[InputProblem, ...]:
+        """Write the files of --save-mapping (of a file without problems) and --save-answers; problems if that fails."""
+        texts = {
+            "save_mapping": "" if source.complaints else mapping_text(source, choices.dates),
+            "save_answers": answers_text(source.inputs.name, source.doubts, source.complaints),
+        }
+        wrong = []
+        for name, text in texts.items():
+            path = getattr(self, name)
+            if path and text:
+                from pricing.csv_tables import write_atomically
 
-        dates = self.choices()[0].dates
-        try:
-            write_atomically(Path(self.save_mapping), mapping_text(source, dates).encode())
-        except OSError as error:
-            return (unwritable_file(f"--save-mapping {self.save_mapping}", error),)
-        return ()
+                try:
+                    write_atomically(Path(path), text.encode())
+                except OSError as error:
+                    wrong.append(unwritable_file(f"{option_flag(name)} {path}", error))
+        return tuple(wrong)
 
 
 DEFAULT_READING = FileReadingOptions()
+
+
+def ask_doubts(source: ParsedFile) -> dict[str, str]:
+    """The answers of somebody at a terminal to the doubts of a file that stop planning, each with its proposal."""
+    answers = {}
+    for doubt in open_doubts(source.doubts):
+        click.echo(
+            f"{plain_text(doubt.places[0])}: {plain_text(doubt.question)} Read: {plain_text(doubt.read)}", err=True
+        )
+        choices = [each for each in doubt.choices if each != A_NUMBER]
+        kind = click.Choice(choices, case_sensitive=False) if len(choices) == len(doubt.choices) else None
+        answers[doubt.id] = str(click.prompt("  answer", default=doubt.proposed, type=kind, err=True))
+    return answers
 
 
 def read_source(
@@ -90,23 +122,8 @@ def read_source(
     return read_document(read_bytes(file, complaints), file, catalog, choices, bills, option_flag, seconds=SECONDS)
 
 
-def explain(file: str, reading: FileReadingOptions, bills: BillForecastOptions) -> int:
-    """Print how `file` is read; the exit code is 2 if it has problems."""
-    catalog = open_catalog(None, None)[0]
-    choices, faults = reading.choices(catalog)
-    if faults:
-        raise InvalidRequest(faults)
-    source, unfit = read_source(file, catalog, choices, bills)
-    if unfit:
-        raise InvalidRequest(tuple(unfit))
-    click.echo(explanation_text(source), nl=False)
-    if wrong := reading.save(source):
-        raise InvalidRequest(wrong)
-    return INVALID_INPUT if source.complaints else DONE
-
-
-def explanation_text(source: ParsedFile) -> str:
-    """How a file was read: columns, rows used, rows left out, notes and problems."""
+def explanation_text(source: ParsedFile, problems: Sequence[InputProblem]) -> str:
+    """How a file was read: columns, rows used, rows left out, notes, and the problems of planning it."""
     inputs = source.inputs
     lines = [f"{inputs.name}: {inputs.format or 'not read'}, sha256 {inputs.sha256[:12]}", ""]
     for table in source.tables:
@@ -123,10 +140,11 @@ def explanation_text(source: ParsedFile) -> str:
     if inputs.rows_refused:
         left = [(row.place, row.reason, truncate_text(row.read, TEXT_MAX)) for row in inputs.rows_refused]
         lines += ["Left out", "", *aligned(("row", "reason", "read"), left), ""]
-    lines += ["Notes", "", *(f"- {plain_text(note)}" for note in inputs.notes), ""] if inputs.notes else []
-    if source.complaints:
-        lines += [f"Problems ({len(source.complaints)}), to be corrected before planning", ""]
-        lines += [f"- {plain_text(str(complaint))}" for complaint in source.complaints] + [""]
+    notes = [*inputs.notes, *(each.to_note() for each in source.doubts)]
+    lines += ["Notes", "", *(f"- {plain_text(note)}" for note in notes), ""] if notes else []
+    if problems:
+        lines += [f"Problems ({len(problems)}), to be corrected before planning", ""]
+        lines += [f"- {plain_text(str(each))}" for each in problems] + [""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -145,26 +163,26 @@ def mapping_text(source: ParsedFile, dates: str) -> str:
     return head + yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
 
 
-def _read_mapping_file(path: str) -> tuple[dict[str, str], str, list[InputProblem]]:
-    """Columns by title, and the order of dates, of a mapping file."""
-    from planner.inputs.formats import yaml
-
-    place = f"--mapping {path}"
+def _read_answers_file(option: str, path: str) -> tuple[SheetOptions, list[InputProblem]]:
+    """What the file of --mapping or --answers says."""
+    place = f"--{option} {path}"
     try:
-        source = yaml.read(Path(path).read_bytes(), path)
+        data = Path(path).read_bytes()
     except OSError as error:
-        return {}, "", [unreadable_file(place, error)]
-    document = source.document
-    columns, dates = document.get("columns"), document.get("dates", "")
-    if "workloads" in document or not isinstance(columns, dict) or set(document) - {"columns", "dates"}:
-        expected = "columns: with lines 'Column title: field', and dates: dmy or mdy"
-        return {}, "", [*source.complaints, InputProblem("", place, "no mapping of columns", "", expected)]
-    places = {name: f"{path} {place}" for name, place in source.places.items()}
-    named = [(str(title), str(name), places.get(f"columns.{title}", f"{path} ")) for title, name in columns.items()]
-    faults = [*source.complaints, *check_field_names(named)]
-    if dates not in ("", *DATE_ORDERS):
-        faults.append(InputProblem("", places.get("dates", f"{path} "), "not valid", str(dates), "dmy or mdy"))
-    return {normalize_title(title): name for title, name, _ in named}, str(dates), faults
+        return NO_SHEET_OPTIONS, [unreadable_file(place, error)]
+    return parse_answers(data, path, place)
+
+
+def _merge_options(first: SheetOptions, second: SheetOptions) -> SheetOptions:
+    """Both files together; the second overrides the first."""
+    return replace(
+        first,
+        columns={**first.columns, **second.columns},
+        dates=second.dates or first.dates,
+        sheets=second.sheets or first.sheets,
+        answers={**first.answers, **second.answers},
+        cells={**first.cells, **second.cells},
+    )
 
 
 def _workload_rows(source: ParsedFile) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from a request.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from typing import Any
 
 from planner.cli._input_problems import option_flag, unreadable_file
 from planner.cli._quota_tables import expand_quotas
+from planner.inputs.file_reader import BYTES_MAX
+from planner.inputs.parsed_file import ParsedFile
 from planner.request.errors import InputProblem, InvalidRequest
 
 STANDARD_INPUT = "-"
@@ -22,22 +25,30 @@ FILE_FIELD = "file"
 
 
 def read_bytes(file: str, complaints: Sequence[InputProblem] = ()) -> bytes:
-    """The bytes of a file, or of standard input for -. InvalidRequest with `complaints` if it cannot be read."""
-    if file == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
+    """The bytes of a file, or of standard input for -. InvalidRequest with `complaints` if it cannot be read.
+
+    Of a file that is too large no more is read than shows that it is.
+    """
     try:
-        return Path(file).read_bytes()
+        if file == STANDARD_INPUT:
+            return sys.stdin.buffer.read(BYTES_MAX + 1)
+        with Path(file).open("rb") as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size <= BYTES_MAX:
+                return opened.read(BYTES_MAX + 1)
     except OSError as error:
         raise InvalidRequest((*complaints, unreadable_file(file, error))) from None
+    too_large = InputProblem("", file, f"the file has {size:,} bytes", "", f"at most {BYTES_MAX:,} bytes, or a bill")
+    raise InvalidRequest((*complaints, too_large))
 
 
 def expand_document(
-    document: Mapping[str, Any], settings: Mapping[str, Any], file: str
+    document: Mapping[str, Any], settings: Mapping[str, Any], file: str, source: ParsedFile | None = None
 ) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document of `file` merged with `settings` and with the files that it refers to."""
-    from planner.application import merge_settings
+    """The document of `file` merged with `settings`, the defaults of its `source` and the files that it refers to."""
+    from planner.inputs.merged_settings import merge_settings
 
-    merged, conflicts = merge_settings(document, settings, option_flag)
+    merged, conflicts = merge_settings(document, settings, option_flag, source)
     merged, missing = expand_quotas(merged, file)
     merged, unread = _expand_workloads(merged, file)
     return merged, [*conflicts, *missing, *unread]

@@ -83,6 +83,11 @@ class ReportFormatType(click.ParamType[str]):
 @click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help=MAP_HELP)
 @click.option("--mapping", metavar="FILE", help="YAML of the meaning of columns, as --save-mapping writes it.")
 @click.option("--save-mapping", metavar="FILE", help="Write how the columns were read, for --mapping.")
+@click.option("--sheet", "sheets", multiple=True, metavar="NAME", help="The only sheet to read; may be repeated.")
+@click.option("--answers", metavar="FILE", help="YAML of answers about the file, as --save-answers writes it.")
+@click.option("--save-answers", metavar="FILE", help="Write the questions about the file with their proposals.")
+@click.option("--accept-proposals", is_flag=True, help="Plan with the proposed reading of everything in doubt.")
+@click.option("--ask", is_flag=True, help="Ask on the terminal about everything in doubt.")
 @click.option("--dates", metavar="dmy|mdy", help="Order of day and month in dates such as 3/4/2027.")
 @click.option("--growth", metavar="RATE", help="Monthly growth of the hours of a bill: 0.03 or 3%.  [default: 0]")
 @click.option("--tag", metavar="KEY", help="Tag of a bill whose values name the workloads.  [default: see the plan]")
@@ -104,10 +109,6 @@ def command(
     sections: tuple[str, ...],
     exchange_rates: str | None,
     private_prices: str | None,
-    maps: tuple[str, ...],
-    mapping: str | None,
-    save_mapping: str | None,
-    dates: str | None,
     growth: str | None,
     tag: str | None,
     compare_to: str | None,
@@ -137,13 +138,13 @@ def command(
     budget or a price too old (the reasons are printed, all outputs written); 1 internal error; 130 interrupted.
     """
     from planner.application import BillForecastOptions
-    from planner.cli._estimate_settings import estimate
-    from planner.cli._input_explanation import FileReadingOptions, explain
+    from planner.cli._estimate_settings import estimate, explain
+    from planner.cli._input_explanation import FileReadingOptions
     from planner.cli._plan_outputs import OutputChoice
 
-    reading = FileReadingOptions(maps, mapping, save_mapping, dates)
-    bill = BillForecastOptions(growth, tag, substitution)
+    reading = FileReadingOptions.take_from(options)
+    bill, money = BillForecastOptions(growth, tag, substitution), (private_prices, exchange_rates)
     if explain_input:
-        return explain(file, reading, bill)
+        return explain(file, options, money, reading, bill)
     outputs = OutputChoice(format_name, paths, sections, full)
-    return estimate(file, outputs, options, (private_prices, exchange_rates), reading, bill, compare_to)
+    return estimate(file, outputs, options, money, reading, bill, compare_to)

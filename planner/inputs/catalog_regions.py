@@ -9,6 +9,19 @@ if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
 
 
+_ZONES = {
+    "aws": re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d+)[a-z]"),
+    "gcp": re.compile(r"([a-z]+-[a-z]+\d+)-[a-z]"),
+}
+"""Names of zones by provider, with the region in them: us-east-1a, us-central1-a. Azure numbers its zones apart."""
+
+
+def region_of_zone(provider: str, written: str) -> str:
+    """The region of a zone; any other text as it is."""
+    zone = _ZONES[provider].fullmatch(written) if provider in _ZONES else None
+    return zone[1] if zone else written
+
+
 def find_region(catalog: Catalog, provider: str, written: str) -> str | None:
     """The catalogue's region with this name or title, without regard to case, spaces and hyphens; else by its city.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance
 
@@ -100,6 +101,9 @@ class ParsedFile:
     `document` has the keys of a Request, with the values of the file alone. Where there are `complaints`, faulty values
     are replaced by placeholders, so that a validator reports the remaining problems and not the same ones twice: such
     a document must not be planned. `places` maps JSON paths to places in the file ("Plan!C5", "line 3 column 7").
+    `doubts` were decided by their answers, or by the proposed reading. `months` are the calendar months that columns or
+    rows name, in order: where the plan starts unless something else is said. `home` are the providers and regions of a
+    bill, in which the plan stays unless something else is said.
     """
 
     document: dict[str, Any]
@@ -109,6 +113,9 @@ class ParsedFile:
     tables: tuple[TableInterpretation, ...] = ()
     estimated: tuple[CalculatorEstimate, ...] = ()
     present: PresentSpend | None = None
+    doubts: tuple[Doubt, ...] = ()
+    months: tuple[str, ...] = ()
+    home: Mapping[str, Any] = field(default_factory=dict)
 
 
 class UnreadableFile(ValueError):

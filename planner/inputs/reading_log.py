@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from planner.inputs.cell_grid import Cell, GridRow, shorten_text
+from planner.inputs.doubt_record import DoubtRecord
 from planner.inputs.parsed_file import CalculatorEstimate, TableInterpretation
 from planner.request.errors import InputProblem
 from planner.result import InputReading, RefusedRow
@@ -31,6 +32,8 @@ class RowKind(Enum):
     NO_DEMAND = "its demand is 0"
     NO_ACCELERATOR = "no accelerator: {service}, {amount:,.2f} {currency} a month in the estimate"
     FURTHER_MONTH = "a further month of another row"
+    NO_ASSUMPTION = "no assumption of the planner"
+    OTHER_VERSION = "another version of workloads that are planned from {planned}"
 
 
 @dataclass(slots=True)
@@ -49,6 +52,7 @@ class ReadingLog:
     complaints: list[InputProblem] = field(default_factory=list)
     refused: list[RefusedRow] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
+    doubts: DoubtRecord = field(default_factory=DoubtRecord)
     rows_used: int = 0
     amount: tuple[str, str] = ("", "")
     """The currency of the file's amounts, and the place of the first one."""

@@ -42,7 +42,8 @@ class SheetOptions:
     """`columns` maps normalized titles to fields; the columns in `required`, with the place of each, must exist.
 
     `dates` is dmy, mdy or empty: a date that could be either is then rejected. `catalog` None is the shipped one.
-    `projection` and `seconds` (the time limit of reading, None: no limit) are for billing exports.
+    `projection` and `seconds` (the time limit of reading, None: no limit) are for billing exports. `answers` are the
+    choices for doubts by id, `cells` texts that replace cells by place; `sheets` are the only ones to read, if any.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -51,6 +52,9 @@ class SheetOptions:
     catalog: Catalog | None = None
     projection: UsageProjection = UNCHANGED_USAGE
     seconds: float | None = 60.0
+    answers: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, str] = field(default_factory=dict)
+    sheets: tuple[str, ...] = ()
 
     def field_of(self, title: str) -> str:
         """The field that a title is mapped to, else empty."""

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pricing.csv_tables import find_nearest_names
+
+if TYPE_CHECKING:
+    from planner.request.doubts import Doubt
 
 SUGGESTIONS_MAX = 12
 """Names that a problem lists where none is close to what was written."""
@@ -59,10 +63,14 @@ class PlannerError(Exception):
 
 
 class InvalidRequest(PlannerError):
-    """The input is not a request that can be planned; `complaints` are all its faults, in the order of the input."""
+    """The input is not a request that can be planned; `complaints` are all its faults, in the order of the input.
 
-    def __init__(self, complaints: tuple[InputProblem, ...]) -> None:
+    `doubts` are the questions among them, which an answer settles.
+    """
+
+    def __init__(self, complaints: tuple[InputProblem, ...], doubts: tuple[Doubt, ...] = ()) -> None:
         self.complaints = complaints
+        self.doubts = doubts
         super().__init__("\n".join(str(complaint) for complaint in complaints))
 
 

@@ -40,6 +40,8 @@ Effort = Literal["quick", "standard", "proof"]
 WorkFamily = Literal["training", "llm_training", "inference", "prefill", "decode"]
 """What kind of work it is to an accelerator: decode is one stream of tokens, prefill one prompt, inference batches."""
 
+WORKLOADS_MAX = 1000
+
 
 class Measurement(RequestModel):
     """How fast the workload ran on `count` accelerators: exactly one of units_per_second and units_per_hour."""
@@ -297,7 +299,7 @@ class Request(RequestModel):
     """A portfolio and how to plan it. `as_of` is the date of the plan; `start` its first month (default: the next
     one)."""
 
-    workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=1000)]
+    workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=WORKLOADS_MAX)]
     """The workloads to plan together."""
     months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
     """Length of the horizon in months."""

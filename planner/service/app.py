@@ -105,9 +105,11 @@ async def plan(request: Request) -> Response:
 
     A file is the body itself, by its media type and name (?name=review.xlsx, or Content-Disposition), or the one file
     of a form, in its field `file`. The query may have settings of a request (?months=24), which override the body, and
-    options for a sheet or a bill (?map=, ?dates=, ?growth=, ?tag=, ?substitution=). ?compare_to= is the plan_id of an
-    earlier answer, to report the changes since. An infeasible demand is a valid request: 200 with `status` infeasible
-    and the reasons. The format of the report is ?format=, else the best match of the Accept header, else JSON.
+    options for a sheet or a bill (?map=, ?dates=, ?sheet=, ?growth=, ?tag=, ?substitution=). What is doubtful in a
+    sheet is answered by ?answer=, by an answers file in the form's field `answers`, or by ?accept_proposals=true.
+    ?compare_to= is the plan_id of an earlier answer, to report the changes since. An infeasible demand is a valid
+    request: 200 with `status` infeasible and the reasons. The format of the report is ?format=, else the best match of
+    the Accept header, else JSON.
     """
     query = _query_lists(request)
     format_name = _negotiate_format(query, request.headers.get("accept") or "*/*")
@@ -170,7 +172,9 @@ def _to_response(answer: JobAnswer) -> Response:
     if isinstance(answer, UnreadablePrices):
         return problems.unreadable_prices_response(InvalidSnapshot(answer.faults))
     if isinstance(answer, RejectedRequest):
-        return problems.invalid_request_response(answer.complaints, readable=answer.readable)
+        return problems.invalid_request_response(
+            answer.complaints, readable=answer.readable, doubts=answer.doubts, answers=answer.answers
+        )
     return Response(answer.data, media_type=answer.media_type)
 
 

@@ -16,18 +16,21 @@ from pydantic import BaseModel
 from planner.application import (
     BillForecastOptions,
     find_inapplicable_options,
-    merge_settings,
     parse_column_choices,
     plan_input,
     read_document,
 )
+from planner.inputs.answers_file import answers_text, parse_answers
 from planner.inputs.formats import json
+from planner.inputs.merged_settings import merge_settings
 from planner.inputs.parsed_file import ParsedFile
+from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.reports import formats, load, terraform
 from planner.reports.json import loads
+from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
-from planner.service.uploads import Upload
+from planner.service.uploads import ANSWERS, Upload
 from pricing.catalog.adjusted_prices import check_rate_card, select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import InvalidSnapshot
@@ -43,10 +46,13 @@ def _is_text(kind: Any) -> bool:
 
 SETTINGS = {name: item for name, item in Request.model_fields.items() if _is_text(item.annotation)}
 """The fields of a request that the query may set too; lists are comma-separated there."""
-MAP = "map"
+MAP, SHEET, ANSWER, ACCEPT = "map", "sheet", "answer", "accept_proposals"
 FILE_PARAMETERS: Mapping[str, str] = {
     "name": "name of the file, whose suffix gives its format; overrides the Content-Disposition header",
     MAP: "for a sheet: the meaning of a column, as Title=field; may be repeated",
+    SHEET: "for a workbook: the only sheet to read; may be repeated",
+    ANSWER: "for a sheet: the answer to a question about it, as id=choice; may be repeated",
+    ACCEPT: "for a sheet: true plans with the proposed reading of everything in doubt",
     "dates": "for a sheet: the order of dates such as 3/4/2027, dmy or mdy",
     "growth": "for a bill: monthly growth of its hours, as 0.03 or 3%",
     "tag": "for a bill: the tag whose values name the workloads",
@@ -71,10 +77,13 @@ class RenderedPlan:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRequest:
-    """The problems of the request; each `path` is a place in the body as sent, or ?name in the query."""
+    """The problems of the request; each `path` is a place in the body as sent, or ?name in the query. `doubts` are
+    those that an answer settles, `answers` the answers file with their proposals."""
 
     complaints: tuple[InputProblem, ...]
     readable: bool = True
+    doubts: tuple[Doubt, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +134,29 @@ def _plan_upload(
     if wrong := check_rate_card(catalog):
         raise InvalidSnapshot(wrong)  # the rate card belongs to the service: not a problem of the request
     settings, faults = _parse_settings(query)
-    choices, unfit = parse_column_choices(query.get(MAP, ()), _last_value(query, "dates"), _query_place, catalog)
+    answered, misread = _parse_answers(query, upload.answers)
+    maps, dates = query.get(MAP, ()), _last_value(query, "dates")
+    choices, unfit = parse_column_choices(maps, dates, _query_place, catalog, base=answered)
     bill_options, unclear = _parse_bill_options(query)
-    faults += [*unfit, *unclear]
+    accepts, undecided = _parse_flag(query, ACCEPT)
+    faults += [*misread, *unfit, *unclear, *undecided]
     if upload.is_file:
         source, unfit = read_document(upload.data, upload.name, catalog, choices, bill_options, _query_place)
     else:
         source, unfit = as_json, find_inapplicable_options(as_json, choices, bill_options, _query_place)
-    document, conflicts = merge_settings(source.document, settings, _query_place)
+    document, conflicts = merge_settings(source.document, settings, _query_place, source)
     places = {name: _query_place(name) for name in settings}
     last_review = None if last is None else loads(zlib.decompress(last))
     try:
-        plan = plan_input(source, document, catalog, [*faults, *unfit, *conflicts], places, last_review=last_review)
+        problems = [*faults, *unfit, *conflicts]
+        plan = plan_input(
+            source, document, catalog, problems, places, last_review=last_review, accepts_proposals=accepts
+        )
     except InvalidRequest as error:
         as_sent = _locate_in_file if upload.is_file else partial(_locate_in_json, _wrapping_path(upload.data, source))
-        return RejectedRequest(tuple(as_sent(complaint) for complaint in error.complaints))
+        answers = answers_text(source.inputs.name, source.doubts, source.complaints) if error.doubts else ""
+        located = tuple(as_sent(complaint) for complaint in error.complaints)
+        return RejectedRequest(located, doubts=error.doubts, answers=answers)
     report = load(format_name)
     data = report.render(plan)
     whole = data if format_name == "json" else load("json").render(plan)
@@ -192,16 +209,31 @@ def _last_value(query: Mapping[str, Sequence[str]], name: str) -> str | None:
 
 def _parse_bill_options(query: Mapping[str, Sequence[str]]) -> tuple[BillForecastOptions, list[InputProblem]]:
     """The options that extrapolate a bill, and their problems."""
-    substitution, faults = _last_value(query, "substitution") or "false", list[InputProblem]()
-    if substitution not in YES_OR_NO:
-        faults.append(InputProblem("", _query_place("substitution"), "not valid", substitution, "true or false"))
-    return BillForecastOptions(
-        _last_value(query, "growth"), _last_value(query, "tag"), YES_OR_NO.get(substitution, False)
-    ), faults
+    substitution, faults = _parse_flag(query, "substitution")
+    return BillForecastOptions(_last_value(query, "growth"), _last_value(query, "tag"), substitution), faults
+
+
+def _parse_flag(query: Mapping[str, Sequence[str]], name: str) -> tuple[bool, list[InputProblem]]:
+    """A parameter that is true or false; false where it is not given."""
+    text = _last_value(query, name) or "false"
+    wrong = InputProblem("", _query_place(name), "not valid", text, "true or false")
+    return YES_OR_NO.get(text, False), [] if text in YES_OR_NO else [wrong]
+
+
+def _parse_answers(query: Mapping[str, Sequence[str]], file: bytes) -> tuple[SheetOptions, list[InputProblem]]:
+    """The answers file of the form, with the answers and sheets of the query over it, and the problems of both."""
+    base, faults = parse_answers(file, ANSWERS, f"form field {ANSWERS}") if file else (NO_SHEET_OPTIONS, [])
+    answers = dict(base.answers)
+    for text in query.get(ANSWER, ()):
+        identity, equals, choice = text.rpartition("=")
+        if not equals or not identity:
+            faults.append(InputProblem("", _query_place(ANSWER), "not valid", text, "'id=choice'"))
+        answers[identity.strip()] = choice.strip()
+    return replace(base, answers=answers, sheets=tuple(query.get(SHEET, ())) or base.sheets), faults
 
 
 def _is_list(name: str) -> bool:
-    return name == MAP or (name in SETTINGS and isinstance(SETTINGS[name].default, tuple))
+    return name in (MAP, SHEET, ANSWER) or (name in SETTINGS and isinstance(SETTINGS[name].default, tuple))
 
 
 def _parse_settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[InputProblem]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import secrets
 import traceback
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
@@ -15,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.errors import InvalidSnapshot
 
@@ -35,6 +38,25 @@ class RequestProblem(BaseModel):
     """The expected values, with the nearest valid one."""
 
 
+class Question(BaseModel):
+    """Something in a file that can be read in more than one way."""
+
+    id: str
+    """Name of the question in ?answer= and in an answers file."""
+    places: list[str]
+    """Cells concerned."""
+    read: str
+    """Text of the first of them."""
+    question: str
+    """The question."""
+    proposed: str
+    """The proposed reading."""
+    choices: list[str]
+    """All readings."""
+    change: float | None
+    """Largest share of the demand that another reading changes; null: not known."""
+
+
 class Problem(BaseModel):
     """An RFC 9457 problem; `errors` has every problem of the request, `id` is in the log of the service."""
 
@@ -48,6 +70,10 @@ class Problem(BaseModel):
     """This problem in words."""
     errors: list[RequestProblem] = []
     """Every problem of the input."""
+    questions: list[Question] = []
+    """The problems that an answer settles."""
+    answers: str = ""
+    """An answers file (YAML) with the proposals, to be sent back beside the file."""
     id: str = ""
     """Identifier in the log of the service; empty unless it is an internal error."""
 
@@ -61,9 +87,17 @@ class ProblemResponseError(Exception):
 
 
 def problem_response(
-    status: int, kind: str, title: str, detail: str, *, errors: Sequence[InputProblem] = (), identity: str = ""
+    status: int,
+    kind: str,
+    title: str,
+    detail: str,
+    *,
+    errors: Sequence[InputProblem] = (),
+    identity: str = "",
+    doubts: Sequence[Doubt] = (),
+    answers: str = "",
 ) -> Response:
-    """The response; `errors` and `id` only where there are any."""
+    """The response; `errors`, `questions`, `answers` and `id` only where there are any."""
     document: dict[str, object] = {
         "type": f"urn:gpu-planner:problem:{kind}",
         "title": title,
@@ -74,17 +108,36 @@ def problem_response(
         document["errors"] = [
             {"path": c.path or c.place, "message": c.message, "value": c.value, "expected": c.expected} for c in errors
         ]
+    if doubts:
+        document["questions"] = [_describe_doubt(each) for each in doubts]
+        document["answers"] = answers
     if identity:
         document["id"] = identity
     headers = {"retry-after": "5"} if status == 503 else None
     return Response((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode(), status, headers, MEDIA_TYPE)
 
 
-def invalid_request_response(complaints: Sequence[InputProblem], *, readable: bool = True) -> Response:
+def _describe_doubt(doubt: Doubt) -> dict[str, object]:
+    stated = asdict(doubt)
+    del stated["answer"]
+    return stated | {"change": doubt.change if math.isfinite(doubt.change) else None}
+
+
+def invalid_request_response(
+    complaints: Sequence[InputProblem], *, readable: bool = True, doubts: Sequence[Doubt] = (), answers: str = ""
+) -> Response:
     """422 for a request that cannot be planned, 400 for one that cannot be read."""
     detail = f"{len(complaints)} problem{'s' if len(complaints) != 1 else ''}"
     if readable:
-        return problem_response(422, "invalid-request", "The request is not valid", detail, errors=complaints)
+        return problem_response(
+            422,
+            "invalid-request",
+            "The request is not valid",
+            detail,
+            errors=complaints,
+            doubts=doubts,
+            answers=answers,
+        )
     return problem_response(400, "unreadable", "The request cannot be read", detail, errors=complaints)
 
 

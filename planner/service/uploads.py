@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 FORM = "multipart/form-data"
-FIELD = "file"
+FIELD, ANSWERS = "file", "answers"
 SUFFIXES: Mapping[str, str] = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
     "application/vnd.ms-excel.sheet.macroenabled.12": ".xlsm",
@@ -50,16 +50,20 @@ NAME_MAX = 200
 FORM_BYTES = 1 << 16
 """Allowance for the parts of a form around its file."""
 PARTS_MAX = 16
-EXPECTED = f"one file in the field {FIELD!r}, as curl -F {FIELD}=@review.xlsx sends it; settings belong in the query"
+EXPECTED = (
+    f"one file in the field {FIELD!r}, as curl -F {FIELD}=@review.xlsx sends it; "
+    f"answers belong in the field {ANSWERS!r}, settings in the query"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The bytes of a file or of a JSON request, and its name."""
+    """The bytes of a file or of a JSON request, its name, and the answers file sent with it."""
 
     data: bytes
     name: str = "request"
     is_file: bool = False
+    answers: bytes = b""
 
 
 async def read_upload(request: Request, limits: ServiceLimits, name: str = "") -> Upload:
@@ -127,7 +131,7 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
             EXPECTED,
         )
         for key, value in form.multi_items()
-        if key != FIELD or not isinstance(value, UploadFile)
+        if (key != FIELD or not isinstance(value, UploadFile)) and key != ANSWERS
     ]
     if not form:
         fault = InputProblem("", "form", "empty or truncated", "", EXPECTED)
@@ -140,7 +144,9 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
     if (file.size or 0) > limit:
         raise ProblemResponseError(_too_large("file", limit))
     own = _clean_filename(name or file.filename or "")
-    return Upload(await file.read(), own or "request", is_file=True)
+    stated = form.get(ANSWERS)
+    answers = await stated.read() if isinstance(stated, UploadFile) else (stated or "").encode()
+    return Upload(await file.read(), own or "request", is_file=True, answers=answers)
 
 
 def _too_large(kind: str, limit: int) -> Response:

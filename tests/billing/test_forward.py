@@ -83,7 +83,7 @@ def test_the_last_full_months_that_follow_one_another(read, table, focus):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{**g5("2026-09", 1), "ChargePeriodEnd": "2026-09-09T00:00:00Z"}], "no calendar month is covered"),
+        ([{**g5("2026-09", 1), "ChargePeriodEnd": "2026-09-07T00:00:00Z"}], "no 7 days of a month are covered"),
         ([{**g5("2026-09", 1), "SkuPriceDetails": ""}], "no usage of a known accelerator"),
         ([g5("2026-09", 1), g5("2026-09", 1, BillingCurrency="EUR")], "several currencies"),
         ([g5("2026-09", -1)], "no accelerator ran"),

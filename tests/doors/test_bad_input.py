@@ -48,7 +48,8 @@ def test_a_file_that_does_not_exist(planner, written):
 
 
 def test_a_folder(planner, written, tmp_path):
-    refused(planner("estimate", str(tmp_path), "-o", "plan.json"), written, "cannot be read")
+    words = "a folder without a file of a known billing export"
+    refused(planner("estimate", str(tmp_path), "-o", "plan.json"), written, words)
 
 
 def test_a_missing_column(planner, written, tmp_path):
@@ -201,7 +202,7 @@ def test_a_bug_is_told_with_an_id_and_its_details_are_in_a_log(planner, job, mon
     def broken(*_, **__):
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr("planner.application.plan_document", broken)
+    monkeypatch.setattr("planner.application.process_document", broken)
     ran = planner("estimate", str(job), "-o", "plan.json")
     assert ran.code == 1
     assert ran.out == ""

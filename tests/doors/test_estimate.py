@@ -179,7 +179,7 @@ def test_assumptions_of_the_option_are_added_to_those_of_the_request(planner, ho
 def test_the_date_is_today_unless_said(planner, hours, monkeypatch):
     from datetime import date
 
-    monkeypatch.setattr("planner.application.today", lambda: date(2027, 3, 4))
+    monkeypatch.setattr("planner.inputs.merged_settings.today", lambda: date(2027, 3, 4))
     del hours["as_of"]
     plan = json.loads(planner("estimate", "--format", "json", stdin=json.dumps(hours).encode()).out)
     assert (plan["as_of"], plan["start"]) == ("2027-03-04", "2027-04")

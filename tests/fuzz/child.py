@@ -48,7 +48,15 @@ def sources(kind: str) -> list[tuple[str, bytes]]:
     """The real files that are damaged, by name."""
     paths = [path for folder in FOLDERS[kind] for path in sorted((ROOT / folder).iterdir())]
     found = [(path.name, path.read_bytes()) for path in paths if path.suffix in SUFFIXES[kind]]
-    return found + (_open_documents() if kind == "sheets" else _other_bills(found))
+    return found + (_open_documents() + _team_sheets() if kind == "sheets" else _other_bills(found))
+
+
+def _team_sheets() -> list[tuple[str, bytes]]:
+    """The workbooks as teams write them."""
+    sys.path.insert(0, str(ROOT))
+    from tests.intake.team_sheets import team_sheets
+
+    return [(f"{sheet.name}.xlsx", sheet.workbook()) for sheet in team_sheets()]
 
 
 def _open_documents() -> list[tuple[str, bytes]]:

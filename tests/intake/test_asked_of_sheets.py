@@ -56,7 +56,7 @@ ASKED: dict[str, tuple[str, str, str]] = {
         "required columns are missing",
     ),
     "quarters": (
-        "Workload | GPU | Unit | Q1 2027\nA | H100 | GPU-hours | 300\n",
+        "Workload | GPU | Unit | Q1\nA | H100 | GPU-hours | 300\n",
         "line 1 column 4",
         "not a month with its year",
     ),

@@ -62,7 +62,11 @@ def test_hidden_rows_are_refused_and_a_total_that_counts_them_is_noted(read_rows
 
 def test_a_total_that_is_no_sum_is_noted(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ONE, TWO, ["Total", "", "", 10, 9999, ""]])
-    assert found.inputs.notes[-1] == "Plan!E4: the total reads 9999, but the rows above add up to 5,460"
+    (doubt,) = found.doubts
+    assert doubt.places == ("Plan!E4",)
+    assert doubt.question == "the total reads 9999, but the rows above add up to 5,460: are the rows right?"
+    assert doubt.change == pytest.approx(9999 / 5460 - 1)
+    assert doubt.stops_planning
 
 
 def test_subtotals_are_sums_of_their_block(read_rows: Callable[..., ParsedFile]) -> None:

@@ -44,6 +44,10 @@ def cells(text: str) -> list[list[str]]:
 
 
 READ: dict[str, tuple[str, dict[str, Any]]] = {
+    "quarters of the calendar": (
+        "Workload | GPU | Unit | Q1 2027\nA | H100 | GPU-hours | 300\n",
+        {"A": {"2027-01": 100, "2027-02": 100, "2027-03": 100}},
+    ),
     "hours a day and days a month": (
         "Project | GPU | Qty | Hours per day | Days per month\nLab | T4 | 6 | 8 | 22\n",
         {"Lab": 1056},  # 6 x 8 x 22

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.application import merge_settings, plan
+from planner.application import plan
+from planner.inputs.merged_settings import merge_settings
 from planner.request.errors import InvalidRequest
 from planner.request.models import Request
 from planner.request.validation import list_amounts

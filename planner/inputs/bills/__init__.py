@@ -11,7 +11,7 @@ from pathlib import Path
 from planner.inputs.bills.accelerator_matching import AcceleratorMatcher
 from planner.inputs.bills.bill import Bill
 from planner.inputs.bills.duckdb_scan import scan
-from planner.inputs.bills.export_detection import NotABill, is_parquet, open_table
+from planner.inputs.bills.export_detection import NotABill, is_parquet, open_parts
 from planner.inputs.bills.line_classification import build_bill
 from planner.inputs.sandbox import Progress, SandboxFailure, SandboxLimits, run_isolated
 from planner.request.errors import InternalError
@@ -24,9 +24,10 @@ MEMORY_BYTES = 6 * 2**30
 
 
 def is_bill(path: Path) -> bool:
-    """Whether the head of a file is that of a known billing export or of Parquet; False for an unreadable file."""
+    """Whether the head of a file is that of a known billing export or of Parquet, or a manifest of one; every folder is
+    taken for one. False for an unreadable file."""
     try:
-        return is_parquet(path) or bool(open_table(path))
+        return path.is_dir() or is_parquet(path) or bool(open_parts(path))
     except (NotABill, OSError):
         return False
 
@@ -52,5 +53,5 @@ def read(
 
 
 def _read_bill(path: Path, catalog: Catalog, name: str, *, progress: Progress | None = None) -> Bill:
-    table, finder = open_table(path), AcceleratorMatcher(catalog)
-    return build_bill(table, scan(table, finder.pattern, progress), finder, name)
+    tables, finder = open_parts(path), AcceleratorMatcher(catalog)
+    return build_bill(tables, scan(tables, finder.pattern, progress), finder, name)

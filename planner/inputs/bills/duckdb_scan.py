@@ -11,14 +11,14 @@ import json
 import tempfile
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from planner.inputs.bills.bill import RejectedRows
-from planner.inputs.bills.export_columns import quote_text, select
+from planner.inputs.bills.export_columns import quote_name, quote_text, select
 from planner.inputs.bills.export_detection import (
     DetectedExport,
     NotABill,
@@ -31,6 +31,10 @@ from planner.inputs.sandbox import Progress
 
 MEMORY = "1GB"
 EXAMPLES = 3
+DOUBLED_BELOW = 0.6
+"""Share of different lines, as the engine estimates it to a few percent, below which a file may be doubled."""
+LINES_MIN = 10
+"""Different lines from which that is judged."""
 TEXT_SEPARATOR = "\x1f"
 """Between the texts of a group."""
 
@@ -51,9 +55,9 @@ GROUP_SQL = """fault, charge, provider, option, commitment, currency, day, named
      for each in ("quantity", "unused", "billed", "effective", "credit")}
 )  # fmt: skip
 """The keys and the sums of a group, as `_collect_groups` reads them. Decimals make sums independent of row order."""
-MALFORMED_SQL = """SELECT lower(error_type), count(DISTINCT line), list(DISTINCT line ORDER BY line)[:3]
-FROM reject_errors
-    WHERE (line, error_type) IN (SELECT line, min(error_type) FROM reject_errors GROUP BY line) GROUP BY 1 ORDER BY 1"""
+MALFORMED_SQL = """SELECT error, count(*), list(DISTINCT line ORDER BY line)[:3] FROM
+    (SELECT lower(min(error_type)) AS error, line FROM reject_errors GROUP BY scan_id, file_id, line)
+    GROUP BY 1 ORDER BY 1"""
 """Malformed lines by kind of error; a line with two errors counts once."""
 
 
@@ -91,30 +95,90 @@ class BillScan:
     groups: tuple[RowGroup, ...]
     refused: tuple[RejectedRows, ...]
     rows_in: int
+    note: str = ""
 
 
-def scan(table: DetectedExport, pattern: str, progress: Progress | None = None) -> BillScan:
-    """Reads the file. `pattern` (RE2, any case) matches texts that may name an accelerator.
+def scan(tables: Sequence[DetectedExport], pattern: str, progress: Progress | None = None) -> BillScan:
+    """Reads the files of one export. `pattern` (RE2, any case) matches texts that may name an accelerator.
 
-    Raises NotABill where the engine cannot read it.
+    Lines that are there twice count once: those of one line id, those that several files have, and those of a file that
+    has every line twice. Raises NotABill where the engine cannot read it.
     """
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="planner-bill-") as folder:
         try:
-            table, link = _link_table(table, Path(folder).resolve())
-            with _open_engine(folder, table.path) as engine, _report_progress(engine, progress):
-                rows = engine.execute(build_query(table, str(link), pattern)).fetchall()
-                malformed = _malformed_rows(engine) if table.kind == "csv" else ()
+            linked = [_link_table(table, Path(folder).resolve(), index) for index, table in enumerate(tables)]
+            export, paths = unite_tables(linked), [table.path for table in tables]
+            with _open_engine(folder, paths) as engine, _report_progress(engine, progress):
+                distinct, repeated = find_distinct_lines(engine, export)
+                engine.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
+                rows = engine.execute(build_query(export.fields, distinct, pattern)).fetchall()
+                malformed = _malformed_rows(engine) if any(table.kind == "csv" for table in tables) else ()
         except duckdb.OutOfMemoryException:
             raise NotABill(f"its rows have too many different names to be summed in {MEMORY} of memory") from None
         except (duckdb.Error, csv.Error, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise NotABill(f"cannot be read: {first_error_line(error)}") from None
-    return _collect_groups(rows, malformed)
+    if repeated:
+        malformed = (*malformed, RejectedRows("a line that is there twice", repeated, ()))
+    note = f"{repeated:,} lines are there twice and were counted once" if repeated else ""
+    return replace(_collect_groups(rows, malformed), note=note)
 
 
-def _link_table(table: DetectedExport, folder: Path) -> tuple[DetectedExport, Path]:
+@dataclass(frozen=True, slots=True)
+class UnitedExport:
+    """The files of an export as one source of rows with the columns of all; `parts` is their number."""
+
+    fields: Fields
+    names: tuple[str, ...]
+    rows: str
+    parts: int
+
+
+def unite_tables(linked: Sequence[tuple[DetectedExport, Path]]) -> UnitedExport:
+    """The rows of all files, each with the number of its file in `part`."""
+    first = linked[0][0]
+    names = dict.fromkeys(name for table, _ in linked for name in table.columns.names)
+    sources = (select(f"*, {part} AS part", table.rows(str(at))) for part, (table, at) in enumerate(linked))
+    rows = " UNION ALL BY NAME ".join(select("*", source)[1:-1] for source in sources)
+    fields = first.export.fields(replace(first.columns, names=tuple(names)))
+    return UnitedExport(fields, tuple(names), f"({rows})", len(linked))
+
+
+def find_distinct_lines(engine: Any, export: UnitedExport) -> tuple[str, int]:
+    """The rows without repeated lines, and the number of those. Two rows are one line if all of their cells agree.
+
+    Of a file without ids of lines only one in which every line is repeated is taken for doubled: equal lines may be
+    two machines. A pass of its own, and further ones only where lines may be repeated.
+    """
+    keyed = select(f"*, hash(row({', '.join(map(quote_name, export.names))})) AS line_key", export.rows)
+    is_exact = bool(export.fields.line) or export.parts > 1
+    distinct_count = "count(DISTINCT line_key)" if is_exact else "approx_count_distinct(line_key)"
+    total, about = engine.execute(select(f"count(*), {distinct_count}", keyed)[1:-1]).fetchone()
+    if is_exact and about == total:
+        return export.rows, 0
+    if export.fields.line:
+        kept = f"{export.fields.line} IS NULL OR nth = 1"
+    elif export.parts > 1:
+        kept = "nth_copy = 1"
+    elif LINES_MIN <= about < DOUBLED_BELOW * total:
+        copies = f"({select('count(*) AS copies', keyed)[1:-1]} GROUP BY line_key)"
+        (least,) = engine.execute(select("min(copies)", copies)[1:-1]).fetchone()
+        kept = f"nth * {least} <= copies"
+    else:
+        return export.rows, 0
+    copied = select("*, row_number() OVER (PARTITION BY line_key, part) AS copy", keyed)
+    numbers = """*, row_number() OVER (PARTITION BY line_key) AS nth, count(*) OVER (PARTITION BY line_key) AS copies,
+        row_number() OVER (PARTITION BY line_key, copy) AS nth_copy"""
+    distinct = select("*", select(numbers, copied), kept)
+    (rows,) = engine.execute(select("count(*)", distinct)[1:-1]).fetchone()
+    return (distinct, total - rows) if rows < total else (export.rows, 0)
+
+
+def _link_table(table: DetectedExport, folder: Path, index: int) -> tuple[DetectedExport, Path]:
     """The table under a name without wildcards; rewritten where its line ends are mixed."""
+    folder = folder / str(index)
+    folder.mkdir()
     link = folder / table.link
     if table.kind == "csv" and has_mixed_line_ends(table.path, compressed=table.compressed):
         plain = folder / "plain.csv"
@@ -126,11 +190,10 @@ def _link_table(table: DetectedExport, folder: Path) -> tuple[DetectedExport, Pa
     return table, link
 
 
-def build_query(table: DetectedExport, at: str, pattern: str) -> str:
-    """The query: normalise the columns, reject rows, group."""
-    fields = table.export.fields(table.columns)
+def build_query(fields: Fields, rows: str, pattern: str) -> str:
+    """The query over `rows`: normalise the columns, reject rows, group."""
     named = f"coalesce(regexp_matches(texts, {quote_text(pattern)}, 'i'), false)"
-    normalised = select(_normalised_columns(fields), table.rows(at))
+    normalised = select(_normalised_columns(fields), rows)
     checked = select(f"*, {FAULT_SQL} AS fault, {named} AS named", normalised)
     return f"{select(GROUP_SQL, checked)[1:-1]} GROUP BY ALL ORDER BY ALL"
 
@@ -172,8 +235,8 @@ def _collect_groups(rows_by_group: list[tuple[Any, ...]], malformed: tuple[Rejec
 
 
 @contextmanager
-def _open_engine(folder: str, file: Path) -> Iterator[Any]:
-    """An engine that may read `file` and write to `folder`, without extensions, other files or network access."""
+def _open_engine(folder: str, files: Sequence[Path]) -> Iterator[Any]:
+    """An engine that may read `files` and write to `folder`, without extensions, other files or network access."""
     import duckdb
 
     inside = Path(folder).resolve()
@@ -182,7 +245,7 @@ def _open_engine(folder: str, file: Path) -> Iterator[Any]:
         engine.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         engine.execute("SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
         engine.execute(f"SET allowed_directories = [{quote_text(str(inside))}]")
-        engine.execute(f"SET allowed_paths = [{quote_text(str(file.resolve()))}]")
+        engine.execute(f"SET allowed_paths = [{', '.join(quote_text(str(each.resolve())) for each in files)}]")
         engine.execute("SET enable_external_access = false; SET lock_configuration = true")
         yield engine
 

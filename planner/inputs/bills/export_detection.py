@@ -19,15 +19,20 @@ from pathlib import Path
 from typing import IO, Literal
 
 from planner.inputs.bills.export_columns import NULLS, Columns, quote_name, quote_text, select
+from planner.inputs.bills.export_folders import list_parts
 from planner.inputs.bills.exports import ExportModule, recognise_export
 from planner.inputs.text_encoding import COMMON_SEPARATORS
 
 HEAD_BYTES = 1_000_000
 CHUNK_BYTES = 1 << 20
 FIELD_CHARS_MAX = 10_000_000
+COLUMNS_MAX = 5_000
+"""Columns of a header; a line of more separators is none and is not split."""
 HEADER_LINES = 40
 SAMPLE = 500
 PARQUET = b"PAR1"
+DESCRIBE_SQL = "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)"
+"""Folders such as BILLING_PERIOD=2026-10 would be columns otherwise."""
 Kind = Literal["csv", "parquet", "lines", "array"]
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "lines": ".jsonl", "array": ".json"}
 
@@ -66,7 +71,7 @@ class DetectedExport:
                 f"rejects_limit = 0, encoding = '{self.encoding}', nullstr = [{', '.join(map(quote_text, NULLS))}])"
             )
         if self.kind == "parquet":
-            return select(self._as_text(), f"read_parquet({place})")
+            return select(self._as_text(), f"read_parquet({place}, hive_partitioning = false)")
         if self.kind == "lines":
             lines = (
                 f"read_csv({place}, columns = {{'line': 'VARCHAR'}}, auto_detect = false, header = false, "
@@ -104,6 +109,28 @@ def is_parquet(path: Path) -> bool:
     """Whether a file begins as Parquet does. Raises OSError."""
     with path.open("rb") as file:
         return file.read(len(PARQUET)) == PARQUET
+
+
+def open_parts(path: Path) -> tuple[DetectedExport, ...]:
+    """The files of the export at `path`, a file or a folder; others in the folder are passed over.
+
+    Raises NotABill where none of them is an export, or where they are several; OSError for what cannot be read.
+    """
+    parts = list_parts(path)
+    if parts == (path,):
+        return (open_table(path),)
+    tables: list[DetectedExport] = []
+    for part in parts:
+        try:
+            tables.append(open_table(part))
+        except NotABill:
+            continue
+    if not tables:
+        raise NotABill("a folder without a file of a known billing export")
+    if len({(each.export.TITLE, each.columns.comma) for each in tables}) > 1:
+        kinds = ", ".join(sorted({each.export.TITLE for each in tables}))
+        raise NotABill(f"files of several exports ({kinds}): name the folder of one")
+    return tuple(tables)
 
 
 def open_table(path: Path) -> DetectedExport:
@@ -156,7 +183,9 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
     try:
         with duckdb.connect(config={"threads": 1}) as engine:
             schema = engine.execute("SELECT name FROM parquet_schema(?)", [_plain_path(path)]).fetchall()
-            described = engine.execute("DESCRIBE SELECT * FROM read_parquet(?)", [_plain_path(path)]).fetchall()
+            described = engine.execute(
+                "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [_plain_path(path)]
+            ).fetchall()
     except duckdb.Error as error:
         raise NotABill(f"a Parquet file that cannot be read: {first_error_line(error)}") from None
     return tuple(row[0] for row in described) if schema else ()
@@ -189,7 +218,7 @@ def _detect_csv(path: Path, text: str, encoding: str, compressed: bool) -> Detec
     lines = text.splitlines(keepends=True)
     for separator in COMMON_SEPARATORS:
         for skip, line in enumerate(itertools.islice(lines, HEADER_LINES)):
-            if line.count(separator) < 3:
+            if not 3 <= line.count(separator) <= COLUMNS_MAX:
                 continue
             header = _split_line(line, separator)
             columns = Columns(_unique_names([name.strip().lstrip("\ufeff") for name in header]))

@@ -7,7 +7,7 @@ import math
 import re
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from typing import Any, cast
@@ -25,6 +25,7 @@ from planner.inputs.bills.bill import (
 )
 from planner.inputs.bills.duckdb_scan import EXAMPLES, BillScan, RowGroup
 from planner.inputs.bills.export_detection import DetectedExport
+from planner.inputs.catalog_regions import region_of_zone
 
 SUMS = ("rows", "hours_used", "hours_unused", "billed", "effective")
 NAMES = tuple(field.name for field in fields(BilledUsageLine) if field.name not in SUMS)
@@ -51,8 +52,9 @@ class CostView:
         return group.billed if self.billed else None, group.effective if self.effective else None
 
 
-def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher, name: str) -> Bill:
-    """The bill of a scanned file."""
+def build_bill(tables: Sequence[DetectedExport], scan: BillScan, finder: AcceleratorMatcher, name: str) -> Bill:
+    """The bill of the scanned files of one export."""
+    table = tables[0]
     days, order_note = _parse_dates({group.day for group in scan.groups})
     dated = [group for group in scan.groups if group.day in days]
     undated = [group for group in scan.groups if group.day not in days]
@@ -60,7 +62,8 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
     matched = [(group, finder.find(group.provider, group.texts) if group.named else None) for group in dated]
     hours, block_notes = hours_by_unit(matched, finder)
     ended = finder.describe_ended(match for _, match in matched if match is not None)
-    notes = (order_note, view.note, *block_notes, *ended, *_cost_warnings(dated, view))
+    parts = f"{len(tables)} files of it were read together" if len(tables) > 1 else ""
+    notes = (parts, scan.note, order_note, view.note, *block_notes, *ended, *_cost_warnings(dated, view))
     lines, excluded = _classify_groups(matched, hours, days, view)
     refused = list(scan.refused)
     if undated:
@@ -200,10 +203,10 @@ def _line_key(
     kind = COMMITMENT_CHARGES.get(group.charge, "used")
     if group.charge == "discount" or match.beside or (kind == "used" and hours_in[group.unit] is None):
         kind, used, unused = "beside", 0.0, 0.0
-    option = _purchase_option(group)
+    option, region = _purchase_option(group), region_of_zone(group.provider, group.region)
     tags = () if group.charge in COMMITMENT_CHARGES else parse_tags(group.tags)
     key = (
-        kind, day.isoformat()[:7], group.provider, group.account, group.region, match.instance_type, match.accelerator,
+        kind, day.isoformat()[:7], group.provider, group.account, region, match.instance_type, match.accelerator,
         match.per_node, option, group.commitment, group.currency, tags,
     )  # fmt: skip
     return key, (used if kind == "used" else 0.0, unused)

@@ -12,12 +12,15 @@ from typing import Any
 from planner.inputs.bills import NotABill, Progress
 from planner.inputs.bills import read as read_bill
 from planner.inputs.bills.bill import BilledUsageLine
+from planner.inputs.bills.bill_home import find_home
 from planner.inputs.bills.commitments import (
     collect_commitments,
     describe_unattributed_fees,
     sum_unattributed_fees,
     transfer_commitments,
 )
+from planner.inputs.bills.export_folders import digest_parts
+from planner.inputs.bills.partial_months import DAYS_MIN, convert_currencies, find_partial_month
 from planner.inputs.bills.usage import Usage, combine_bills, hours_in_month, sum_lines
 from planner.inputs.parsed_file import ParsedFile, PresentSpend, SunkCommitment, placeholder_request, unique_name
 from planner.inputs.sheet_options import UNCHANGED_USAGE, UsageProjection
@@ -25,10 +28,12 @@ from planner.request.calendar import month_index
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance, InputReading
 from pricing.catalog.price_catalog import Catalog
+from pricing.errors import MissingExchangeRate
 from pricing.units import HOURS_PER_MONTH
 
 MONTHS_MAX = 3
 NAME_MAX = 150
+RATES_EXPECTED = "the bills of one currency, or rates in --exchange-rates FILE"
 
 
 def build_request_from_bills(
@@ -49,8 +54,7 @@ def build_request_from_bills(
     bills, digests = [], []
     for path, name in zip(paths, names, strict=True):
         try:
-            with path.open("rb") as file:
-                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+            digests.append(digest_parts(path))
             bills.append(read_bill(path, catalog, name=name, progress=progress, seconds=seconds))
         except NotABill as error:
             problems.append(InputProblem("", name, f"not a bill: {error}", expected="a billing export"))
@@ -65,21 +69,31 @@ def build_request_from_bills(
     except LookupError as error:
         message = "no row of accelerators has this tag"
         return _reject_bills(inputs, InputProblem("", "--tag", message, forward.tag, error.args[0]))
-    return _project_usage(usage, catalog, forward, inputs)
+    try:
+        usage, converted = convert_currencies(usage, catalog)
+    except MissingExchangeRate as missing:
+        message = f"accelerators in several currencies; {missing}"
+        return _reject_bills(inputs, InputProblem("", inputs.name, message, "", RATES_EXPECTED))
+    return _project_usage(usage, converted, catalog, forward, inputs)
 
 
 def _reject_bills(inputs: InputProvenance, *problems: InputProblem) -> ParsedFile:
     return ParsedFile(placeholder_request(), inputs, problems, {})
 
 
-def _project_usage(usage: Usage, catalog: Catalog, forward: UsageProjection, inputs: InputProvenance) -> ParsedFile:
-    """The request that continues the usage of the last full months of the bills."""
-    months = base_months(usage)
+def _project_usage(
+    usage: Usage, converted: Sequence[str], catalog: Catalog, forward: UsageProjection, inputs: InputProvenance
+) -> ParsedFile:
+    """The request that continues the usage of the last full months of the bills, or of a part of the last one;
+    `converted` are notes on currencies."""
+    months, part = base_months(usage), find_partial_month(usage)
+    months = months or ((part.month,) if part else ())
     used = [line for line in usage.lines if line.month in months]
-    if problem := _find_problem(usage, months, inputs.name):
-        return _reject_bills(inputs, problem)
+    if (missing_part := _find_problem(usage, months, inputs.name)) is not None:
+        return _reject_bills(inputs, missing_part)
     # From the sum over months of 28 to 31 days to the mean in a planning month of 730 hours.
-    scale = HOURS_PER_MONTH / (math.fsum(hours_in_month(month) for month in months) / len(months)) / len(months)
+    hours = part.hours if part else math.fsum(hours_in_month(month) for month in months)
+    scale = HOURS_PER_MONTH / hours
     workloads, readings, left_out = _build_workloads(usage, used, months, scale, forward)
     if not workloads:
         message = f"no accelerator ran in {', '.join(months)}"
@@ -92,6 +106,7 @@ def _project_usage(usage: Usage, catalog: Catalog, forward: UsageProjection, inp
         document["currency"] = usage.currencies[0]
     if estate_commitments:
         document["existing"] = {"commitments": estate_commitments}
+    home, home_note = find_home(used, catalog)
     present, spend_note = _measure_present_spend(
         usage, used, scale, forward, sunk_commitments, math.fsum((loose, *nameless.values()))
     )
@@ -102,6 +117,9 @@ def _project_usage(usage: Usage, catalog: Catalog, forward: UsageProjection, inp
         readings=tuple(readings),
         notes=(
             *_describe_demand_basis(usage, months, forward),
+            *([] if part is None else [part.note]),
+            home_note,
+            *converted,
             spend_note,
             *left_out,
             *notes,
@@ -111,7 +129,7 @@ def _project_usage(usage: Usage, catalog: Catalog, forward: UsageProjection, inp
     )
     places = {reading.path: reading.place for reading in readings}
     places["workloads"] = f"{inputs.name}, by {_describe_grouping(usage)} (--tag)"
-    return ParsedFile(document, inputs, (), places, present=present)
+    return ParsedFile(document, inputs, (), places, present=present, home=home)
 
 
 def base_months(usage: Usage) -> tuple[str, ...]:
@@ -129,14 +147,11 @@ def _find_problem(usage: Usage, months: tuple[str, ...], name: str) -> InputProb
     if not usage.lines:
         expected = "hours of accelerators; `planner usage` lists what the bill contains"
         return InputProblem("", name, "no usage of a known accelerator", expected=expected)
-    if len(usage.currencies) > 1:
-        listed = ", ".join(currency or "unknown" for currency in usage.currencies)
-        return InputProblem("", name, "accelerators in several currencies", listed, "the bills of one currency")
     if not months:
         days = sorted(day for bill in usage.bills for day in bill.days)
         span = f"{days[0]} to {days[-1]}" if days else "no day of usage"
         return InputProblem(
-            "", name, "no calendar month is covered from its first to its last day", span, "a full month"
+            "", name, f"no {DAYS_MIN} days of a month are covered", span, "a full month, or a part of one"
         )
     return None
 
@@ -254,7 +269,6 @@ def _describe_demand_basis(usage: Usage, months: tuple[str, ...], forward: Usage
     notes.append(f"workloads are grouped by {_describe_grouping(usage)} ({usage.chosen}), and by accelerator")
     notes.append(
         "each workload keeps its accelerator" + (", or uses an allowed substitute" if forward.substitution else "")
-        + ", nodes at least as large as the smallest it ran on, and at most its present share of spot; it may run "
-        "anywhere unless --providers or --regions restrict it"
+        + ", nodes at least as large as the smallest it ran on, and at most its present share of spot"
     )  # fmt: skip
     return notes

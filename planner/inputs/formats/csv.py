@@ -20,6 +20,9 @@ ERRORS = frozenset({"#REF!", "#N/A", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#
 CELLS_MAX = 2_000_000
 COLUMNS_MAX = 2_000
 SAMPLE_LINES = 60
+LINE_MAX = 1_000_000
+_LONG_LINE = re.compile(rf"[^\r\n]{{{LINE_MAX + 1}}}")
+"""Searched for before any line is split: a line of commas alone becomes a million fields."""
 
 
 def claims(data: bytes) -> bool:
@@ -43,6 +46,7 @@ def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> Pa
     try:
         text, encoding = decode(data, "cp1252")
         text = text.removeprefix("\ufeff")
+        _check_lines(text)
         rows = tuple(_read_rows(text, _detect_separator(text)))
     except UnicodeDecodeError as error:
         message = f"not text: byte {error.start} fits neither UTF-8 nor Windows-1252"
@@ -54,6 +58,13 @@ def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> Pa
         return reject_file(data, name, "csv", message, expected="fields between separators, and quotes in pairs")
     notes = ["not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
     return read_sheets(data, name, "csv", (InputSheet("", rows),), notes, options)
+
+
+def _check_lines(text: str) -> None:
+    """Raises UnreadableFile for a line that is too long for a row."""
+    if too_long := _LONG_LINE.search(text):
+        line = text.count("\n", 0, too_long.start()) + 1
+        raise UnreadableFile(f"line {line} has more than {LINE_MAX:,} characters")
 
 
 def _read_rows(text: str, separator: str) -> Iterator[GridRow]:

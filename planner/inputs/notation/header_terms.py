@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from importlib import resources
 
-from planner.inputs.notation.units import ACCELERATOR, SPANS, WORK
+from planner.inputs.notation.units import ACCELERATOR, MACHINE, SPANS, WORK
 
 RUN = r"(?:run|experiment|execution|job|training|session|epoch|task|cycle|iteration)"
 TERMS = {
@@ -24,7 +24,7 @@ TERMS = {
     "thing": rf"(?:{WORK}|work|units|volume)",
     "every": r"(?:daily|weekly|monthly|annual|yearly)",
     "period": r"(?:day|week|wk|month|mo|mth|quarter|year|yr)",
-    "machine": r"(?:instance|machine|vm|node|server|host)",
+    "machine": MACHINE,
     "at_work": r"(?:work(?:ing)? |business |active |run(?:ning)? |usage |use )",
     # Processors and people, whose hours are not those of accelerators:
     "not_of_accelerators": r"v?cpu|core|man|person|people|staff|engineer|engineering|support",

@@ -21,6 +21,8 @@ PERIODS = (
     ("quarter", rf"{_PER}(?:quarter|qtr|q)\b|\bquarterly\b"),
     ("year", rf"{_PER}(?:year|yr|annum|y)\b|\byearly\b|\bannual(?:ly)?\b|\byoy\b|\bcagr\b"),
 )
+_STATED_PERIODS = tuple((name, pattern.partition(r"\b|")[0] + r"\b") for name, pattern in PERIODS)
+"""Without the adjectives (daily, yearly), which also stand in titles."""
 _YEAR = re.compile(r"(?<![\w/.-])(?:(?:fy|cy) ?)?20[2-9]\d(?![\w/.-])|\b(?:fy|cy) ?\d\d\b")
 _MONTH_NAME = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 SECONDS = (
@@ -29,8 +31,8 @@ SECONDS = (
     (3600.0, rf"{_PER}(?:hours?|hrs?|h)\b"),
 )
 MAGNITUDES = (
-    (1e3, r"thousands?|k|'000s?|000s?"),
-    (1e6, r"millions?|mio|mn|mm|m"),
+    (1e3, r"thousands?|k|tsd\.?|'000s?|000s?"),
+    (1e6, r"millions?|mio\.?|mn|mm|m"),
     (1e9, r"billions?|bn|b|g"),
     (1e12, r"trillions?|tn|t"),
 )
@@ -41,11 +43,13 @@ MINUTES = (
     (60.0, r"(?:hours?|hrs?|h)"),
 )
 ACCELERATOR = r"(?:gpu|accelerator|tpu|chip|device|card)s?"
+MACHINE = r"(?:instance|machine|vm|node|server|host)"
 WORK = (
     r"(?:tokens?|toks?|samples?|images?|imgs?|steps?|sequences?|seqs?|sentences?|frames?|items?|examples?|records?|documents?"
     r"|pages?|videos?|requests?|reqs?|queries|query|inferences|prompts?|calls?|episodes?|molecules?|structures?)"
 )
 SPANS = r"hours?|hrs?|h|days?|weeks?|months?|years?"
+_BEFORE_UNIT = re.compile(rf"(?<![a-z0-9])(k|tsd)\.? (?={ACCELERATOR} ?(?:{SPANS})\b|{WORK}\b|{ACCELERATOR}$)")
 SPAN_HOURS = {"day": 24.0, "week": 168.0, "month": 730.0, "year": 8760.0}
 MONEY = ((1e3, r"k|t|tsd|thousands?|(?:in )?'?000s?"), (1e6, r"m|mm|mn|mio|millions?"), (1e9, r"bn|b|billions?"))
 _MONEY_SCALE = re.compile(
@@ -78,9 +82,20 @@ def _normalize_short_text(text: str) -> str:
 
 
 def parse_period(text: str) -> str:
-    """The period that `text` names (day, week, month, quarter, year), else empty."""
-    named = next((name for name, pattern in PERIODS if re.search(pattern, text)), "")
-    return named or ("quarter" if re.search(r"\bq[1-4]\b", text) else "year" if is_yearly(text) else "")
+    """The period that `text` names (day, week, month, quarter, year), also by a fiscal year or quarter; else empty."""
+    return parse_named_period(text) or (
+        "quarter" if re.search(r"\bq[1-4]\b", text) else "year" if is_yearly(text) else ""
+    )
+
+
+def parse_named_period(text: str) -> str:
+    """The period that the words of `text` name, adjectives included (yearly, per day), else empty."""
+    return next((name for name, pattern in PERIODS if re.search(pattern, text)), "")
+
+
+def parse_stated_period(text: str) -> str:
+    """The period that a unit is per ("GPU-hours/day", "tokens per week"): no adjective, fiscal year or quarter."""
+    return next((name for name, pattern in _STATED_PERIODS if re.search(pattern, text)), "")
 
 
 def is_yearly(text: str) -> bool:
@@ -117,15 +132,15 @@ def parse_magnitude(text: str, *, alone: bool = False) -> float | None:
 def parse_header_magnitude(text: str, header: str) -> float:
     """The magnitude in a header: "Tokens (B)", "B tokens/month", "work in millions"; else 1.
 
-    A single letter counts only in brackets or at the start, so that "model b" is not read as a billion.
+    A single letter counts only in brackets, at the start or as "k" before a unit: "model b" is not a billion.
     """
-    inside = [normalize_text(part) for part in re.findall(r"[(\[]([^)\]]*)[)\]]", header)]
+    inside = [normalize_text(part).removeprefix("in ") for part in re.findall(r"[(\[]([^)\]]*)[)\]]", header)]
     for part in [*inside, text]:
         factor = parse_magnitude(part)
         if factor is not None:
             return factor
-    words = re.search(r"\b(thousand|million|billion|trillion)s?\b", text)
-    return (parse_magnitude(words.group()) or 1.0) if words else 1.0
+    words = re.search(r"\b(thousand|million|billion|trillion)s?\b", text) or _BEFORE_UNIT.search(text)
+    return (parse_magnitude(words[1]) or 1.0) if words else 1.0
 
 
 def parse_byte_unit(text: str) -> float | None:
@@ -203,8 +218,8 @@ def parse_metric(written: str) -> Metric | None:
         parse_rate_seconds(text),
         parse_work_unit(text),
     )
-    if match := re.search(rf"\b{ACCELERATOR} ?({SPANS})\b", text):
-        return Metric("accelerator_hours", "", scale * _hours_in(match[1]), period)
+    if match := re.search(rf"\b(?:({ACCELERATOR})|{MACHINE}s?) ?({SPANS})\b", text):
+        return Metric("accelerator_hours" if match[1] else "hours", "", scale * _hours_in(match[2]), period)
     if seconds is not None and (unit in REQUEST_UNITS or re.search(r"\b[rq]p[sm]\b", text)):
         return Metric("requests_per_second", unit or "requests", scale / seconds, "second")
     if unit and seconds is None:
@@ -214,6 +229,14 @@ def parse_metric(written: str) -> Metric | None:
     if re.search(r"\b(?:hours?|hrs?)\b|(?<![\w/] )(?<![\w/])h\b|\bh(?=/| per |$)", text):
         return Metric("hours", "", scale, period)
     return None
+
+
+def parse_month_metric(written: str) -> Metric | None:
+    """The metric of amounts in columns of months: adjectives, years and quarters in a title are no period."""
+    metric = parse_metric(written)
+    if metric is None or metric.kind == "requests_per_second":
+        return metric
+    return replace(metric, period=parse_stated_period(normalize_text(written)))
 
 
 def adjust_metric(base: Metric, suffix: str) -> Metric | None:

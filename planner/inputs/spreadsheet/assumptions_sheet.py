@@ -1,13 +1,23 @@
-"""Reads a sheet of assumptions as names and values; both are validated with the request."""
+"""Reads a sheet of assumptions as names and values; both are validated with the request.
+
+A row whose name is none of the planner's assumptions, nor nearly one, is somebody else's: finance teams keep sheets of
+this name too.
+"""
 
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.notation.numbers import AmbiguousNumber, parse_currency, parse_format_currency, parse_quantity
 from planner.inputs.reading_log import ReadingLog, RowKind
+from planner.request.assumptions import load_defaults, override_names
 
+OF_SYSTEMS = tuple(override_names(""))
+"""The beginnings of names of figures of one owned system."""
+SLIP = 0.8
+"""Likeness, of 1, from which another name is a slip."""
 _NAME = re.compile(r"(?:name|assumption|parameter|input|item|driver)s?(?: name)?")
 _VALUE = re.compile(r"(?:value|our value|figure|override|used|base)s?")
 
@@ -26,6 +36,8 @@ def read_assumptions(sheet: InputSheet, ledger: ReadingLog) -> dict[str, float]:
             continue
         if row.hidden:
             ledger.reject_row(row, RowKind.HIDDEN)
+        elif not name.is_blank and not _is_assumption(_assumption_key(name)):
+            ledger.reject_row(row, RowKind.NO_ASSUMPTION)
         elif name.is_blank or (cell.is_blank and not cell.fault):
             ledger.reject_row(row, RowKind.NAME_WITHOUT_VALUE)
         else:
@@ -33,8 +45,18 @@ def read_assumptions(sheet: InputSheet, ledger: ReadingLog) -> dict[str, float]:
     return values
 
 
+def _assumption_key(name: Cell) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.text.casefold()).strip("_")
+
+
+def _is_assumption(key: str) -> bool:
+    """Whether a name is an assumption, or so nearly one that it is rather a slip than another team's."""
+    names = load_defaults()
+    return key in names or key.startswith(OF_SYSTEMS) or bool(get_close_matches(key, names, 1, cutoff=SLIP))
+
+
 def _read_row(row: GridRow, name: Cell, cell: Cell, values: dict[str, float], ledger: ReadingLog) -> None:
-    key = re.sub(r"[^a-z0-9]+", "_", name.text.casefold()).strip("_")
+    key = _assumption_key(name)
     path = f"assumptions.{key}"
     ledger.rows_used += 1
     value = _read_value(row, cell, ledger)

@@ -10,7 +10,7 @@ from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.notation.dates import is_ambiguous_date, is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PEAK, PRICED, SHARE_OF_HOURS
 from planner.inputs.notation.numbers import parse_currency
-from planner.inputs.notation.units import Metric, normalize_text, parse_metric
+from planner.inputs.notation.units import Metric, normalize_text, parse_metric, parse_month_metric
 from planner.inputs.sheet_options import IGNORE, NO_SHEET_OPTIONS, SheetOptions, month_field
 
 RULE_HEADER_WORDS = "the words of its header"
@@ -38,7 +38,9 @@ class SheetColumn:
     """A column with a meaning. `month` is set for "month" columns ("2026-12", or "#3" for the plan's third month).
 
     `words` is the normalized header; `metric` is that of a demand in the header; `rule` is the reason for the meaning;
-    `was` is the earlier meaning of a column whose values became month columns.
+    `was` is the earlier meaning of a column whose values became month columns. `share` is the part of an amount that
+    belongs to the month of a quarter; `fiscal` the fiscal year of such a month and the month in which it starts (0:
+    not known).
     """
 
     index: int
@@ -50,6 +52,8 @@ class SheetColumn:
     currency: str = ""
     rule: str = RULE_HEADER_WORDS
     was: str = ""
+    share: float = 1.0
+    fiscal: tuple[int, int] | None = None
 
     @property
     def is_peak(self) -> bool:
@@ -111,7 +115,7 @@ def _mapped_column(index: int, cell: Cell, over: str, options: SheetOptions) -> 
     if not field or field == IGNORE:
         return None
     month = month_field(field)
-    metric = parse_metric(over) if month and over else parse_metric(cell.text)
+    metric = parse_month_metric(over) if month and over else parse_metric(cell.text)
     currency = "" if month else parse_currency(cell.text)
     return SheetColumn(
         index, "month" if month else field, cell, normalize_text(cell.text), month, metric, currency, RULE_USER_MAPPING
@@ -131,7 +135,9 @@ def _match_column(index: int, cell: Cell, over: str, options: SheetOptions) -> S
         column = SheetColumn(0, "month", cell, cell.text, month, rule=RULE_CALENDAR_MONTH) if month else None
     if column is None:
         return None
-    metric = column.metric if column.meaning != "month" or column.metric else parse_metric(over) if over else None
+    metric = column.metric
+    if column.meaning == "month" and metric is None and over:
+        metric = parse_month_metric(over)
     return replace(column, index=index, header=cell, metric=metric)
 
 
@@ -164,7 +170,7 @@ def _column_from_month_title(cell: Cell, words: str) -> SheetColumn | None:
     for size in (1, 2):
         for at in range(len(rest) - size + 1):
             if month := parse_month(Cell("", " ".join(rest[at : at + size]))):
-                metric = parse_metric(" ".join(rest[:at] + rest[at + size :]))
+                metric = parse_month_metric(" ".join(rest[:at] + rest[at + size :]))
                 return SheetColumn(0, "month", cell, words, month, metric, rule=RULE_CALENDAR_MONTH) if metric else None
     return SheetColumn(0, "yearless", cell, cell.text) if re.search(r"\bq[1-4]\b", words) else None
 

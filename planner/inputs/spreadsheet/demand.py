@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.units import Metric, is_yearly, parse_metric
+from planner.inputs.notation.units import Metric, parse_metric, parse_month_metric, parse_period, parse_rate_basis
 from planner.inputs.spreadsheet.active_period import read_active_period
 from planner.inputs.spreadsheet.column_meanings import REQUIRED_DEMAND, SheetColumn
+from planner.inputs.spreadsheet.demand_period import settle_month_period, settle_period
 from planner.inputs.spreadsheet.hardware import Hardware
 from planner.inputs.spreadsheet.monthly_hours import (
     MonthlyHours,
@@ -21,6 +23,8 @@ from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 from pricing.units import HOURS_PER_MONTH
 
 HOURS_AGREE_WITHIN = 0.01
+HOURS_OF_A_MONTH = (720.0, 730.0, 744.0)
+"""GPU-hours that are more likely those of each of several GPUs than of all."""
 _DEMAND_KEYS = {
     "accelerator_hours": "accelerator_hours_per_month",
     "units": "units_per_month",
@@ -110,7 +114,8 @@ def _read_column(line: WorkloadRow, meaning: str, key: str) -> DemandStatement |
     number = line.number(meaning)
     if number is None:
         return None
-    metric = number.column.metric or _read_unit_column(line) or Metric("units")
+    bare = Metric("units", period=parse_period(number.column.words))
+    metric = number.column.metric or _read_unit_column(line) or bare
     return _build_statement(line, number, metric, key)
 
 
@@ -138,7 +143,7 @@ def _build_statement(line: WorkloadRow, number: CellNumber, metric: Metric, key:
     if key == "total_units":
         value = number.value * metric.scale
     else:
-        _note_period(line, number, metric)
+        value *= settle_period(line, number, metric)
     return DemandStatement(key, value, metric.unit, ((number.cell, f"{value:.15g} {metric.unit}".strip()),))
 
 
@@ -160,6 +165,10 @@ def _read_accelerator_hours(
     if scaled is None or factor is None:
         return None
     value, metric = (number.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled
+    each = _hours_of_each(line, hardware, number, product)
+    if each is None:
+        return None
+    value *= math.prod(float(count) for _, count in each)
     if product is None and not metric.period and not factor[1] and re.search(r"\btotal\b", number.column.words):
         message = "ambiguous: GPU-hours in total or per month"
         line.ledger.add_problem(number.cell, message, "a column GPU-hours / month, or a column for each month")
@@ -174,17 +183,31 @@ def _read_accelerator_hours(
             number.cell, f"{value:,.15g} GPU-hours, but {cells} is {product.value:,.15g}", "one of the two"
         )
         return None
-    _note_period(line, number, metric, is_by_run=bool(factor[1]))
-    return _build_hours_demand(value, (number.cell, f"{value:.15g} accelerator-hours"), *factor[1])
+    value *= settle_period(line, number, metric, is_by_run=bool(factor[1]))
+    return _build_hours_demand(value, (number.cell, f"{value:.15g} accelerator-hours"), *factor[1], *each)
 
 
-def _note_period(line: WorkloadRow, number: CellNumber, metric: Metric, *, is_by_run: bool = False) -> None:
-    """Adds a note where an amount is read as per month, or spread over a year."""
-    header = number.column.header
-    if not metric.period and not is_by_run:
-        line.ledger.note(f"{header.quoted} names no period: read as per month")
-    elif is_yearly(number.column.words):
-        line.ledger.note(f"{header.quoted} is per year: a twelfth of it each month")
+def _hours_of_each(
+    line: WorkloadRow, hardware: Hardware, number: CellNumber, product: DemandStatement | None
+) -> tuple[tuple[Cell, str], ...] | None:
+    """The number of accelerators by which GPU-hours "per GPU" are multiplied, as one cell with its text; none where
+    they are of all. None after a problem."""
+    is_of_each = parse_rate_basis(number.column.words) == "device" or parse_rate_basis(number.unit_words) == "device"
+    count, cell = hardware.count, hardware.count_cell
+    if is_of_each and (count is None or cell is None):
+        line.ledger.add_problem(number.cell, "hours per GPU without a number of GPUs", "a number of GPUs in the row")
+        return None
+    if count is None or cell is None or count <= 1:
+        return ()
+    if not is_of_each and product is None and number.value in HOURS_OF_A_MONTH:
+        header = number.column.header
+        question = f"{number.value:g} GPU-hours beside {count:g} GPUs, under {header.quoted}: of each GPU, or of all?"
+        factors = {"each": 1.0, "all": 1 / count}
+        chosen = line.ledger.doubts.decide(
+            f"hours of each GPU: {header.text}", number.cell, question, factors, "each", line.index
+        )
+        is_of_each = chosen == "each"
+    return ((cell, f"{count:g}"),) if is_of_each else ()
 
 
 def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement | None:
@@ -198,9 +221,9 @@ def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement |
     if hardware.each is None:
         line.ledger.add_problem(number.cell, "hours of nodes without the GPUs of a node", "a column GPUs per node")
         return None
-    _note_period(line, number, scaled[1])
+    hours = scaled[0] * settle_period(line, number, scaled[1])
     each = () if hardware.each_cell is None else ((hardware.each_cell, f"{hardware.each:g} each"),)
-    return _build_hours_demand(scaled[0] * hardware.each, (number.cell, f"{scaled[0]:.15g} node-hours"), *each)
+    return _build_hours_demand(hours * hardware.each, (number.cell, f"{hours:.15g} node-hours"), *each)
 
 
 def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
@@ -255,14 +278,12 @@ def _read_month_columns(line: WorkloadRow, hardware: Hardware, hours: MonthlyHou
     if not columns:
         return None
     first = line.row.cell(columns[0].index)
-    metric = _read_unit_column(line) or columns[0].metric
+    unit = line.cell("unit")
+    metric = (parse_month_metric(unit.text) if unit is not None else None) or columns[0].metric
+    metric = _decide_unit(line, hardware, hours, first) if metric is None else metric
     if metric is None:
-        line.ledger.add_problem(
-            first,
-            "the month columns have no unit",
-            "a Unit column, or a heading above them: GPU-hours, tokens ...",
-        )
         return None
+    metric = settle_month_period(line, metric, unit, first)
     times = _month_factor(line, metric, hardware, hours, first)
     if times is None:
         return None
@@ -280,6 +301,19 @@ def _read_month_columns(line: WorkloadRow, hardware: Hardware, hours: MonthlyHou
             return None
         return DemandStatement(key, list(values.values()), metric.unit, tuple(cells))
     return DemandStatement(key, values, metric.unit, tuple(cells)) if values else None
+
+
+def _decide_unit(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None, first: Cell) -> Metric | None:
+    """The unit of month columns that name none: a doubt where an accelerator is named, else a problem."""
+    if not hardware.name or hours is not None:
+        expected = "a Unit column, or a heading above them: GPU-hours, tokens ..."
+        line.ledger.add_problem(first, "the month columns have no unit", expected)
+        return None
+    question = "the month columns have no unit: GPU-hours, or GPUs around the clock?"
+    factors = {"GPU-hours": 1.0, "GPUs": HOURS_PER_MONTH}
+    sheet = line.table.sheet.name or "the file"
+    chosen = line.ledger.doubts.decide(f"unit of months: {sheet}", first, question, factors, "GPU-hours", line.index)
+    return Metric("accelerator_hours", scale=factors[chosen])
 
 
 def _month_factor(
@@ -311,7 +345,9 @@ def _read_month_value(line: WorkloadRow, column: SheetColumn, metric: Metric) ->
     number = line.number_in(column, cell)
     if number is None or (scaled := scale_amount(line, number, metric)) is None:
         return None
-    return number.value if metric.kind == "accelerators" else scaled[0]
+    is_amount = metric.kind in ("accelerator_hours", "units", "hours")
+    value = number.value if metric.kind == "accelerators" else scaled[0]
+    return value * column.share if is_amount else value
 
 
 def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from planner.inputs.cell_grid import Cell
+from planner.inputs.doubt_record import A_NUMBER, UNKNOWN
 from planner.inputs.notation.units import ACCELERATOR
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 from pricing.search.retired import describe_ended
@@ -56,6 +57,13 @@ class Hardware:
     each_cell: Cell | None = None
 
 
+_OR_SIMILAR = re.compile(
+    r"[ ,]*\(?\b(?:or|oder|ou|o|od\.) (?:similar|equivalent|comparable|better|vergleichbar|ähnlich\w*|gleichwertig|"
+    r"[eé]quivalente?|similaire|equivalente|simile)\b\.?\)?$|[ ,]*\((?:preferred|bevorzugt|tbc|tbd)\)$",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=4096)
 def split_hardware_text(text: str) -> tuple[str, float | None]:
     """ "8x H100" -> (H100, 8), "H100:8" -> (H100, 8), "2x8 H100" -> (H100, 16), "A100-80" -> (A100 80GB, None)."""
@@ -72,8 +80,10 @@ def split_hardware_text(text: str) -> tuple[str, float | None]:
 
 def read_hardware(line: WorkloadRow) -> Hardware:
     """The hardware of a row. Counts that contradict each other are a problem."""
-    name, in_name = split_hardware_text(line.text("accelerator"))
+    name, in_name = split_hardware_text(_OR_SIMILAR.sub("", line.text("accelerator")))
     name_cell = line.cell("accelerator") if name else None
+    if name_cell is not None and _OR_SIMILAR.search(name_cell.text):
+        line.ledger.note(f"{name_cell.quoted} is read as {name}; a column Substitution says whether others will do")
     hardware = _hardware_of_instance_type(line, name, in_name, name_cell)
     if hardware is not None:
         return hardware
@@ -140,6 +150,8 @@ def _hardware_of_instance_type(
             line.ledger.add_problem(
                 machines.cell, f"{machines.value:g} here, but {at.text!r} in {at.place}", "one count"
             )
+    if times is None and machines is None and _needs_a_count(line):
+        times = _decide_machines(line, at)
     line.ledger.note(f"{known.instance_type} is read as {each:g} x {known.accelerator}")
     named = (name, name_cell) if cell is not None and name else (known.accelerator, at)
     gpus = _read_positive_count(line, "gpus") if _counts_accelerators(line) else None
@@ -149,6 +161,21 @@ def _hardware_of_instance_type(
     if gpus is not None and count is None:
         count, count_cell = gpus.value, gpus.cell
     return Hardware(named[0], count, named[1], count_cell, each, at)
+
+
+def _needs_a_count(line: WorkloadRow) -> bool:
+    """Whether the row states hours of machines whose number stands nowhere."""
+    stated = ("gpus", "nodes", "accelerator_hours", "node_hours", "gang", "replicas")
+    has_months = any(column.meaning == "month" for column in line.table.columns)
+    return line.cell("hours") is not None and not has_months and all(line.cell(each) is None for each in stated)
+
+
+def _decide_machines(line: WorkloadRow, at: Cell) -> float:
+    """The number of machines in a row of an instance type with hours: one, unless an answer says otherwise."""
+    identity = f"machines: {line.text('name') or at.place}"
+    factors = {"1": 1.0, A_NUMBER: UNKNOWN}
+    question = "no number of machines stands in the row: hours of one, or of how many?"
+    return float(line.ledger.doubts.decide(identity, at, question, factors, "1", line.index))
 
 
 def _counts_accelerators(line: WorkloadRow) -> bool:

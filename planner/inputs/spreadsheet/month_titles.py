@@ -12,7 +12,7 @@ from dataclasses import replace
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.notation.dates import parse_month_name, parse_quarter
 from planner.inputs.notation.numbers import AmbiguousNumber, parse_quantity
-from planner.inputs.notation.units import Metric, parse_metric
+from planner.inputs.notation.units import Metric, normalize_text, parse_month_metric, parse_named_period
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 
 _YEAR = re.compile(r"(?<![\w/.-])20[2-9]\d(?![\w/.-]*\d)")
@@ -30,11 +30,24 @@ def apply_titles_to_months(
     sheet: InputSheet, above: Sequence[GridRow], columns: Sequence[SheetColumn]
 ) -> tuple[SheetColumn, ...]:
     """The columns, with the year and the unit of months from the rows `above` and the sheet's name."""
-    titles = [
-        cell for row in above[-TITLES_MAX:] for cell in row.cells if isinstance(cell.value, str) and not cell.is_blank
-    ]
-    dated = _add_year([*titles, Cell("the name of the sheet", sheet.name)], columns)
-    return _add_unit(titles, dated)
+    titles = list_titles(sheet, above)
+    return _add_unit(titles[:-1], _add_year(titles, columns))
+
+
+def find_title_period(sheet: InputSheet, above: Sequence[GridRow]) -> tuple[str, Cell] | None:
+    """The period other than a month that titles or the sheet's name speak of, with the first that does."""
+    for cell in list_titles(sheet, above):
+        period = parse_named_period(normalize_text(cell.text))  # "FY27" is the year that is planned, and no period
+        if period not in ("", "month"):
+            return period, cell
+    return None
+
+
+def list_titles(sheet: InputSheet, above: Sequence[GridRow]) -> list[Cell]:
+    """The texts above a table and the name of its sheet."""
+    rows = above[-TITLES_MAX:]
+    texts = [cell for row in rows for cell in row.cells if isinstance(cell.value, str) and not cell.is_blank]
+    return [*texts, Cell("the name of the sheet", sheet.name)]
 
 
 def _add_year(titles: list[Cell], columns: Sequence[SheetColumn]) -> tuple[SheetColumn, ...]:
@@ -61,7 +74,7 @@ def _add_unit(titles: list[Cell], columns: tuple[SheetColumn, ...]) -> tuple[She
         return columns
     metrics: dict[str, tuple[Metric, Cell]] = {}
     for cell in titles:
-        metric = parse_metric(_YEAR.sub("", cell.text))
+        metric = parse_month_metric(cell.text)
         if metric is not None and metric.kind == "accelerator_hours":
             metrics[cell.text.casefold()] = (metric, cell)
     if len({metric for metric, _ in metrics.values()}) != 1:
@@ -91,15 +104,16 @@ def drop_sum_columns(
 def _adds_up(row: GridRow, months: Sequence[SheetColumn], column: SheetColumn) -> bool:
     if row.cell(column.index).is_blank:
         return True
-    total = _read_number(row.cell(column.index))
-    parts = [_read_number(row.cell(month.index)) for month in months if not row.cell(month.index).is_blank]
+    total = read_plain_number(row.cell(column.index))
+    parts = [read_plain_number(row.cell(month.index)) for month in months if not row.cell(month.index).is_blank]
     if total is None:  # a heading or a repeated header
         return not any(part is not None for part in parts)
     known = [part for part in parts if part is not None]
     return len(known) == len(parts) and abs(sum(known) - total) <= SUM_WITHIN * max(abs(total), 1e-9)
 
 
-def _read_number(cell: Cell) -> float | None:
+def read_plain_number(cell: Cell) -> float | None:
+    """The number in a cell, without its unit; 0 for a dash, None where there is none or it is ambiguous."""
     if cell.text in ("-", "–", "—"):
         return 0.0
     try:

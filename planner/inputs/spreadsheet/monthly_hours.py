@@ -14,6 +14,7 @@ from planner.inputs.cell_grid import Cell
 from planner.inputs.notation.header_terms import RUN
 from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, parse_period
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
+from planner.inputs.spreadsheet.demand_period import settle_period
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 from pricing.units import HOURS_PER_MONTH
 
@@ -63,7 +64,7 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
     hours, metric = scaled
     hours = number.value * metric.scale * factor[0] if factor[1] else hours
     if not metric.period and not factor[1]:
-        line.ledger.note(f"{column.header.quoted} names no period: read as hours per month")
+        hours *= settle_period(line, number, metric)
     if hours > HOURS_PER_MONTH_MAX:
         message = f"{hours:,.15g} hours a month exceed the hours of a month"
         line.ledger.add_problem(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from planner.inputs.calculators.export_reader import read_calculator_sheet
+from planner.inputs.cell_answers import replace_cells
 from planner.inputs.cell_grid import InputSheet
+from planner.inputs.doubt_record import DoubtRecord
 from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, resolve_dates
-from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request
+from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request, reject_file
 from planner.inputs.reading_log import ReadingLog, RowKind
-from planner.inputs.sheet_options import SheetOptions
+from planner.inputs.sheet_options import SheetOptions, month_field
 from planner.inputs.spreadsheet.assumptions_sheet import is_assumptions_sheet, read_assumptions
+from planner.inputs.spreadsheet.budget_plausibility import ask_about_budgets
 from planner.inputs.spreadsheet.call_prices import read_call_price
 from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS, SheetColumn
 from planner.inputs.spreadsheet.duplicates import DuplicateNames, columns_agree, find_duplicate_names
+from planner.inputs.spreadsheet.quarter_columns import settle_fiscal_year
+from planner.inputs.spreadsheet.row_sums import ask_about_row_sum
 from planner.inputs.spreadsheet.row_values import WorkloadRow
 from planner.inputs.spreadsheet.table_detection import ClassifiedRow, SheetTable
 from planner.inputs.spreadsheet.table_interpretation import (
@@ -24,8 +30,10 @@ from planner.inputs.spreadsheet.table_interpretation import (
     unused_column_notes,
 )
 from planner.inputs.spreadsheet.table_pivoting import normalize_tables, split_adjacent_tables
+from planner.inputs.spreadsheet.table_versions import FoundTable, choose_sheets, choose_versions
 from planner.inputs.spreadsheet.totals_rows import Totals
 from planner.inputs.spreadsheet.workload_builder import build_workload
+from planner.request.models import WORKLOADS_MAX
 from planner.result import InputProvenance
 
 
@@ -36,21 +44,40 @@ def read_sheets(
 
     `notes` are those of the file as a whole.
     """
-    log = ReadingLog()
+    log = ReadingLog(doubts=DoubtRecord(options.answers))
     for note in notes:
         log.note(note)
-    tables: list[SheetTable] = []
-    for each in sheets:
-        sheet = resolve_dates(each, options.dates)
-        for note in sheet.notes:
-            log.note(note)
-        if is_assumptions_sheet(sheet) and not sheet.hidden:
+    chosen = choose_sheets(replace_cells(sheets, options.cells, log), options.sheets, log)
+    sheets = tuple(resolve_dates(sheet, options.dates) for sheet in chosen)
+    with_work, tables = _find_all_tables(sheets, log, options)
+    if (number := sum(len(each.table.workload_rows) for each in with_work)) > WORKLOADS_MAX:
+        message, expected = f"{number:,} rows of workloads", f"at most {WORKLOADS_MAX:,} in one plan"
+        return reject_file(data, name, format_name, message, expected=expected)
+    versions = [
+        each if each.is_planned_by else replace(each, table=settle_fiscal_year(each.table, log))
+        for each in choose_versions(with_work, log)
+    ]
+    for sheet in sheets:
+        if sheet.hidden:
+            _reject_hidden_rows(sheet, log, options)
+        elif is_assumptions_sheet(sheet):
             log.assumptions |= read_assumptions(sheet, log)
-        elif sheet.hidden or not read_calculator_sheet(sheet, log, options):
-            tables += _read_sheet(sheet, log, name, options)
+        for version in versions:
+            if version.table.sheet.name == sheet.name:
+                log.tables.append(describe_table(version.table, options, version.layout))
+                _read_table(version, log, name, options)
+    if not log.complaints:
+        ask_about_budgets(log, options.catalog)
     check_mapped_columns(log.tables, options, log)
     if not log.workloads and not log.complaints:
         log.complaints.append(explain_missing_workloads(name, tables, sheets))
+    return _build_result(data, name, format_name, log, _list_months(versions))
+
+
+def _build_result(data: bytes, name: str, format_name: str, log: ReadingLog, months: tuple[str, ...]) -> ParsedFile:
+    """What a log has of a file."""
+    for identity in log.doubts.unused_answers():
+        log.note(f"the answer to {identity!r} is not used: nothing in this file asks it")
     inputs = InputProvenance(
         name=name,
         format=format_name,
@@ -66,34 +93,68 @@ def read_sheets(
     document |= {"call_prices": log.call_prices} if log.call_prices else {}
     if log.amount[0]:
         document["currency"], log.places["currency"] = log.amount
-    return ParsedFile(document, inputs, tuple(log.complaints), log.places, tuple(log.tables), tuple(log.estimated))
+    problems, doubts = (*log.complaints, *log.doubts.problems), log.doubts.list_doubts(log.workloads)
+    estimated = tuple(log.estimated)
+    return ParsedFile(
+        document,
+        inputs,
+        problems,
+        log.places,
+        tuple(log.tables),
+        estimated,
+        doubts=doubts,
+        months=months,
+    )
 
 
-def _read_sheet(sheet: InputSheet, log: ReadingLog, file: str, options: SheetOptions) -> list[SheetTable]:
-    """Reads the tables of a sheet; gives those of a visible one, including tables without workloads."""
-    parts = (sheet,) if sheet.hidden else split_adjacent_tables(sheet, options)
+def _find_all_tables(
+    sheets: Sequence[InputSheet], log: ReadingLog, options: SheetOptions
+) -> tuple[list[FoundTable], list[SheetTable]]:
+    """The tables of workloads of all visible sheets, and all their tables; reads exports of calculators."""
+    with_work: list[FoundTable] = []
+    tables: list[SheetTable] = []
+    for sheet in sheets:
+        for note in sheet.notes:
+            log.note(note)
+        if sheet.hidden or is_assumptions_sheet(sheet) or read_calculator_sheet(sheet, log, options):
+            continue
+        candidates, usable = _find_tables(sheet, log, options)
+        tables += candidates
+        with_work += usable
+    return with_work, tables
+
+
+def _list_months(versions: Sequence[FoundTable]) -> tuple[str, ...]:
+    """The calendar months of the columns, or the rows, of the tables that are planned."""
+    columns = (column for each in versions if not each.is_planned_by for column in each.table.columns)
+    return tuple(sorted({column.month for column in columns if month_field(column.month)}))
+
+
+def _find_tables(
+    sheet: InputSheet, log: ReadingLog, options: SheetOptions
+) -> tuple[list[SheetTable], list[FoundTable]]:
+    """The tables of a visible sheet, and those of them that have workloads."""
+    parts = split_adjacent_tables(sheet, options)
     title = sheet.name or "the file"
     if len(parts) > 1:
         log.note(f"{title} has tables side by side: each was read separately")
     tables: list[SheetTable] = []
+    with_work: list[FoundTable] = []
     for part in parts:
-        candidates, layout = ((), "") if is_assumptions_sheet(part) else normalize_tables(part, options)
+        candidates, layout = normalize_tables(part, options)
         usable = [table for table in candidates if table.is_of_workloads]
-        if sheet.hidden:
-            _reject_hidden_rows(sheet, usable, log)
-            continue
         tables += candidates
         if layout:
             log.note(f"in {title} {layout}")
         if not usable and any(not row.is_blank for row in part.rows):
             log.note(f"{title} has no table of workloads and was not read")
-        for table in usable:
-            log.tables.append(describe_table(table, options, layout))
-            _read_table(table, log, file, options)
-    return tables
+        with_work += [FoundTable(table, layout) for table in usable]
+    return tables, with_work
 
 
-def _reject_hidden_rows(sheet: InputSheet, tables: Sequence[SheetTable], log: ReadingLog) -> None:
+def _reject_hidden_rows(sheet: InputSheet, log: ReadingLog, options: SheetOptions) -> None:
+    candidates = () if is_assumptions_sheet(sheet) else normalize_tables(sheet, options)[0]
+    tables = [table for table in candidates if table.is_of_workloads]
     rows = [each.row for table in tables for each in table.rows if each.kind is not RowKind.BLANK]
     for row in rows:
         log.reject_row(row, RowKind.HIDDEN_SHEET)
@@ -101,7 +162,13 @@ def _reject_hidden_rows(sheet: InputSheet, tables: Sequence[SheetTable], log: Re
         log.note(f"the hidden sheet {sheet.name} was not read")
 
 
-def _read_table(table: SheetTable, log: ReadingLog, file: str, options: SheetOptions) -> None:
+def _read_table(version: FoundTable, log: ReadingLog, file: str, options: SheetOptions) -> None:
+    table = version.table
+    if version.is_planned_by:
+        for each in table.rows:
+            is_work = each.kind in (RowKind.WORKLOAD, RowKind.FURTHER_MONTH)
+            log.reject_row(each.row, RowKind.OTHER_VERSION if is_work else each.kind, planned=version.is_planned_by)
+        return
     _check_columns(table, log)
     for cell, message, expected in table.faults:
         log.add_problem(cell, message, expected)
@@ -114,7 +181,7 @@ def _read_table(table: SheetTable, log: ReadingLog, file: str, options: SheetOpt
         kind = _row_kind(each, totals, idle)
         if kind is RowKind.WORKLOAD:
             line = WorkloadRow(table, each.row, len(log.workloads), log, options.catalog)
-            kind = _read_workload(line, naming, file)
+            kind = _read_workload(line, naming, file, version.label)
             if kind is RowKind.NO_DEMAND:
                 idle.add(each.row.place)
         if kind in (RowKind.WORKLOAD, RowKind.FURTHER_MONTH):
@@ -139,21 +206,26 @@ def _row_kind(classified: ClassifiedRow, totals: Totals, idle: set[str]) -> RowK
     return classified.kind
 
 
-def _read_workload(line: WorkloadRow, naming: DuplicateNames, file: str) -> RowKind:
+def _read_workload(line: WorkloadRow, naming: DuplicateNames, file: str, label: str) -> RowKind:
     """Adds the workload of a row; one without demand is removed again."""
     checkpoint = line.ledger.checkpoint()
-    workload, stated = build_workload(line, _read_workload_name(line, naming), file)
+    workload, stated = build_workload(line, _read_workload_name(line, naming, label), file)
     if stated is not None and stated.is_zero:
         line.ledger.roll_back(checkpoint)
         line.ledger.names.pop(workload["name"].casefold(), None)
+        line.ledger.doubts.forget(line.index)
         return RowKind.NO_DEMAND
+    if label == line.table.sheet.name and "team" not in workload and (cell := line.cell("name")) is not None:
+        workload |= line.record("team", cell, label)  # sheets of teams that name their work alike
     line.ledger.workloads.append(workload)
     read_call_price(line, workload["name"])
+    ask_about_row_sum(line)
     return RowKind.WORKLOAD
 
 
-def _read_workload_name(line: WorkloadRow, naming: DuplicateNames) -> str:
-    """The workload's name; a placeholder, and a problem, where it is missing or used already."""
+def _read_workload_name(line: WorkloadRow, naming: DuplicateNames, label: str) -> str:
+    """The workload's name, with the `label` of its table where others have the same names; a placeholder, and a
+    problem, where it is missing or used already."""
     log = line.ledger
     cell = line.cell("name")
     column = line.table.column("name")
@@ -163,7 +235,7 @@ def _read_workload_name(line: WorkloadRow, naming: DuplicateNames) -> str:
             log.add_problem(at, "a row with values but without a name", "a name, or a blank row")
         log.places[line.path] = at.place
         return f"({line.row.place})"
-    name = naming.name(line.row, name)
+    name = naming.name(line.row, name) + (f" ({label})" if label else "")
     first = log.names.setdefault(name.casefold(), cell.place)
     log.places[line.path] = cell.place
     if first != cell.place:

@@ -23,7 +23,8 @@ from planner.inputs.spreadsheet.column_meanings import (
     unmatched_headers,
 )
 from planner.inputs.spreadsheet.header_detection import find_header, find_next_header
-from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop_sum_columns
+from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop_sum_columns, find_title_period
+from planner.inputs.spreadsheet.quarter_columns import expand_quarters
 
 TEXT_MEANINGS = frozenset({
     "notes", "source", "interruptible", "substitution", "accelerators", "may_be_owned", "residency", "precision",
@@ -72,6 +73,8 @@ class SheetTable:
     rows: tuple[ClassifiedRow, ...]
     decimals: dict[int, str]
     faults: tuple[tuple[Cell, str, str], ...] = ()
+    title_period: tuple[str, Cell] | None = None
+    """A period other than a month in a title above, or in the sheet's name: it scales nothing."""
 
     @cached_property
     def by_meaning(self) -> dict[str, SheetColumn]:
@@ -118,13 +121,15 @@ def find_tables(sheet: InputSheet, choices: SheetOptions = NO_SHEET_OPTIONS) -> 
         end = find_next_header(sheet, header.row, header.below, choices)
         named = match_columns(header.row, header.above, choices)
         below, at = sheet.rows[header.below : end], header.below - 1
+        named = expand_quarters(sheet, sheet.rows[start:at], named)
         named = apply_titles_to_months(sheet, sheet.rows[start:at], named)
         columns, passed = select_columns(_resolve_by_content(named, below))
         columns, sums = drop_sum_columns(columns, below)
         passed = (*passed, *sums, *(column for column in columns if not column.meaning))
         columns = tuple(column for column in columns if column.meaning)
         left_out = (*(column.header for column in passed), *unmatched_headers(header.row, named))
-        tables.append(_build_table(sheet, header.row, columns, tuple(left_out), below))
+        table = _build_table(sheet, header.row, columns, tuple(left_out), below)
+        tables.append(replace(table, title_period=find_title_period(sheet, sheet.rows[start:at])))
         if end >= len(sheet.rows):
             break
         start = end
@@ -252,6 +257,8 @@ def _extend_metric(columns: list[SheetColumn]) -> list[SheetColumn]:
         c.metric for c in columns if c.meaning in ("accelerator_hours", "units_per_month", "requests_per_second")
     ]
     only: Metric | None = demands[0] if len(demands) == 1 else None
+    if only is None or only.kind != "requests_per_second":
+        only = only and replace(only, period="month")
     return [replace(c, metric=only) if c.meaning == "month" and c.metric is None else c for c in columns]
 
 

@@ -55,10 +55,12 @@ def _blank_columns_before(row: GridRow, start: int) -> GridRow:
 
 def normalize_tables(sheet: InputSheet, options: SheetOptions = NO_SHEET_OPTIONS) -> tuple[tuple[SheetTable, ...], str]:
     """The tables of a sheet with a row for each workload, and a note on its layout where the sheet was transposed."""
-    tables = tuple(pivot_months(table) for table in find_tables(sheet, options))
+    tables = tuple(pivot_months(_name_untitled_column(table)) for table in find_tables(sheet, options))
     if any(table.is_of_workloads for table in tables) or len(sheet.rows) > TRANSPOSE_MAX:
         return tables, ""
-    transposed = tuple(_name_corner_column(table) for table in find_tables(_transpose_sheet(sheet), options))
+    transposed = tuple(
+        _name_untitled_column(_name_corner_column(table)) for table in find_tables(_transpose_sheet(sheet), options)
+    )
     if any(table.is_of_workloads and table.workload_rows for table in transposed):
         return transposed, TRANSPOSED_NOTE
     return tables, ""
@@ -167,6 +169,20 @@ def _transpose_sheet(sheet: InputSheet) -> InputSheet:
 def _column_place(place: str) -> str:
     """The column of a cell: Plan!C of Plan!C5, column 3 of line 5 column 3."""
     return re.sub(r"^line \d+ ", "", re.sub(r"\d+$", "", place) if "!" in place else place)
+
+
+def _name_untitled_column(table: SheetTable) -> SheetTable:
+    """A table of demand whose first column has no title and a text in every row has the names there."""
+    first = min((column.index for column in table.columns), default=0)
+    rows = table.workload_rows
+    if "name" in table.meanings or not table.has_demand_columns or not rows or first == 0:
+        return table
+    index = first - 1
+    cells = [row.cell(index) for row in rows]
+    if not table.header.cell(index).is_blank or any(cell.is_blank or cell.is_number for cell in cells):
+        return table
+    names = SheetColumn(index, "name", table.header.cell(index), "", rule="the texts of the column without a title")
+    return replace(table, columns=(names, *table.columns))
 
 
 def _name_corner_column(table: SheetTable) -> SheetTable:

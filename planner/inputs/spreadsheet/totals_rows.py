@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
-from planner.inputs.cell_grid import GridRow
+from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.row_values import WorkloadRow
-from planner.inputs.spreadsheet.table_detection import TEXT_MEANINGS, SheetTable
+from planner.inputs.spreadsheet.table_detection import DEMAND_MEANINGS, TEXT_MEANINGS, SheetTable
 
 RELATIVE_TOLERANCE = 0.005
+ROWS = "rows"
+USUAL_ERRORS = (0.001, 0.01, 0.1, 1 / 12, 12, 10, 100, 1000)
+"""Factors by which a value is often wrong: a magnitude, or a year for a month."""
 NON_ADDITIVE_MEANINGS = frozenset({"hours", "utilisation", "growth", "deadline", "throughput"})
 
 
@@ -22,6 +25,8 @@ class Totals:
         self.visible: dict[int, float] = {}
         self.block: dict[int, float] = {}
         self.with_hidden: dict[int, float] = {}
+        self.parts: dict[int, list[tuple[Cell, float]]] = {}
+        """The visible values of each column, to find the one that a total does not fit."""
         self.waiting: list[tuple[GridRow, bool]] = []
         """Rows that are added when a total is checked: most tables have no total."""
 
@@ -35,6 +40,7 @@ class Totals:
                 if not hidden:
                     self.visible[index] = self.visible.get(index, 0.0) + value
                     self.block[index] = self.block.get(index, 0.0) + value
+                    self.parts.setdefault(index, []).append((row.cell(index), value))
         self.waiting = []
 
     def claims(self, row: GridRow) -> bool:
@@ -60,8 +66,35 @@ class Totals:
                     f"{cell.place}: the total {cell.text} includes hidden rows; without them it is {total:,.15g}"
                 )
             elif index not in non_additive:
-                ledger.note(f"{cell.place}: the total reads {cell.text}, but the rows above add up to {total:,.15g}")
+                self._ask_which_is_right(index, cell, value, total, ledger)
         self.block = {}
+
+    def _ask_which_is_right(self, index: int, cell: Cell, value: float, total: float, ledger: ReadingLog) -> None:
+        """Asks which is right, a total or its rows; the rows are planned. A total of no demand is noted."""
+        column = next(column for column in self.columns if column.index == index)
+        text = f"the total reads {cell.text}, but the rows above add up to {total:,.15g}"
+        if column.meaning not in DEMAND_MEANINGS | {"gpus"}:
+            ledger.note(f"{cell.place}: {text}")
+            return
+        suspect = self._find_suspect(column.index, value - total)
+        places = (cell,) if suspect is None else (cell, suspect[0])
+        hint = "" if suspect is None else f"; {suspect[0].place} times {suspect[1]:g} would explain it"
+        change = abs(value / total - 1) if total else math.inf
+        title = f"{column.header.text} {column.month}".strip()
+        for place in places:
+            ledger.doubts.decide(
+                f"total: {title}", place, f"{text}{hint}: are the rows right?", {ROWS: 1.0}, ROWS, change=change
+            )
+
+    def _find_suspect(self, index: int, difference: float) -> tuple[Cell, float] | None:
+        """The only row whose value, times a usual error of unit, would make the rows add up."""
+        suspects = [
+            (cell, factor)
+            for cell, value in self.parts.get(index, ())
+            for factor in USUAL_ERRORS
+            if math.isclose(value * (factor - 1), difference, rel_tol=RELATIVE_TOLERANCE)
+        ]
+        return suspects[0] if len(suspects) == 1 else None
 
     def _row_numbers(self, row: GridRow) -> dict[int, float]:
         line = WorkloadRow(self.table, row, 0, ReadingLog())

@@ -20,6 +20,7 @@ from planner.inputs.notation.units import (
     parse_rate_basis,
 )
 from planner.inputs.parsed_file import PLACEHOLDER_DEMAND
+from planner.inputs.spreadsheet.binding_notes import read_binding_notes, read_deadline_note
 from planner.inputs.spreadsheet.demand import DemandStatement, read_demand, record_demand
 from planner.inputs.spreadsheet.hardware import Hardware, read_hardware, split_hardware_text
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
@@ -54,6 +55,7 @@ def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str,
     workload |= _read_permissions(line)
     workload |= _read_amounts(line)
     workload |= _read_recovery(line)
+    workload |= read_binding_notes(line, workload)
     return workload, stated
 
 
@@ -155,6 +157,8 @@ def _read_deadline(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]
     source_cell = cell if cell is not None else line.cell("end")
     if source_cell is not None and (month := last_finished_month(source_cell)):
         return line.record(key, source_cell, month, f"by the end of {month}")
+    if cell is None and (noted := read_deadline_note(line)) is not None:
+        return line.record(key, noted[0], noted[1], f"by the end of {noted[1]}")
     if cell is None:
         line.ledger.add_problem(
             stated.cells[0][0],

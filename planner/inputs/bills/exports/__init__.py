@@ -24,7 +24,7 @@ class Fields:
     amount, from which `billed` and `effective` are derived. `end` is the end of a charge period, with its hour.
     `one_view`: the file has one cost column, either cash or amortised. `credit` is part of the row and reported
     separately. `details` are the attributes of a commitment, as JSON. `texts` name the used product, the most reliable
-    first.
+    first. `line` is the id of the line, empty where an export has none.
     """
 
     provider: str
@@ -47,6 +47,7 @@ class Fields:
     credit: str = "0::DOUBLE"
     tags: str = "NULL::VARCHAR"
     one_view: bool = False
+    line: str = ""
 
 
 class ExportModule(Protocol):

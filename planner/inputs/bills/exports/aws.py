@@ -54,6 +54,7 @@ def fields(columns: Columns) -> Fields:
         commitment=text("reservationreservationarn", "savingsplansavingsplanarn"),
         details=_commitment_details(columns, kind),
         account=text("lineitemusageaccountid"),
+        line=text("identitylineitemid") if columns.has("identitylineitemid") else "",
         region=text("productregioncode", "productregion"),
         tags=columns.tags_of("resourcetags/") if not columns.has("resourcetags") else text("resourcetags"),
     )

@@ -108,7 +108,11 @@ def _plan_with_case(
         case, uncertainty = _follow_scenarios(basis, case)
     flips_known = not any(reason.code == "flips_need_planned_figures" for reason in case.advice.reasons)
     case = replace(case, advice=replace(case.advice, reasons=(*divided, *case.advice.reasons)))
-    targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction) if flips_known else ()
+    targets: tuple[NegotiationTarget, ...] = ()
+    if flips_known and case.advice.runner_up is not None:
+        from planner.analysis.negotiation import list_negotiation_targets
+
+        targets = list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
     found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
     return replace(found, content_digest=digest_content(found)), case
@@ -176,17 +180,6 @@ def _prepare_at_price(
     return context, solve
 
 
-def _list_negotiation_targets(
-    case: BaselinePlan, catalog: Catalog, materiality: float
-) -> tuple[NegotiationTarget, ...]:
-    """What to ask vendors for; its module is loaded only where there is something to compare with."""
-    if case.advice.runner_up is None:
-        return ()
-    from planner.analysis.negotiation import list_negotiation_targets
-
-    return list_negotiation_targets(case, catalog, materiality)
-
-
 @dataclass(frozen=True, slots=True)
 class _PlanBasis:
     """The input of a plan: the request as written but for names, and in the catalogue's words with its workloads
@@ -221,7 +214,9 @@ def _prepare_basis(request: Request, catalog: Catalog) -> _PlanBasis:
         from planner.supply.recovery import add_standbys
 
         named_request = add_standbys(request, assumed)
-    return _PlanBasis(named_request, _sort_workloads(named_request), catalog, assumed)
+    # by name, so that their order in the input changes nothing
+    by_name = tuple(sorted(named_request.workloads, key=lambda workload: workload.name))
+    return _PlanBasis(named_request, named_request.model_copy(update={"workloads": by_name}), catalog, assumed)
 
 
 def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenance, case: BaselinePlan) -> Plan:
@@ -265,9 +260,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
             list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
         ),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
-        margins=compute_marginal_values(
-            solved, advice.strategy, case.chosen_setting, of_demand=request.risk is not None
-        ),
+        margins=compute_marginal_values(solved, advice.strategy, case.chosen_setting, request.risk is not None),
         flips=find_switching_values(case, ledger, assumptions, prices),
         risk=assess_risk(request.risk, case),
         commitments=_report_commitments(case, catalog, request),
@@ -338,7 +331,9 @@ def _build_context(
     existing, existing_gaps = holdings.list_existing_resources(request, catalog, assumed, terms, needed.month_names)
     rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request), carbon_figures(request, catalog))
     market = build_market(request, needed, catalog, nodes, assumed, existing)
-    market = with_throughputs(_without_unknown_carbon(market, rules, assumed), needed, throughputs)
+    if rules.limits_carbon:
+        market = exclude_unknown_carbon(market, rules.carbon, assumed)
+    market = with_throughputs(market, needed, throughputs)
     choice = build_choice_set(market, needed, assumed, terms, rules)
     return PlanningContext(needed, market, choice, assumed, terms, rules, request.effort), existing_gaps
 
@@ -360,10 +355,6 @@ def _build_owned_market(
     needed = _compute_demands(request, catalog, _plan_terms(request, assumed))
     market = build_market(request, needed, catalog, nodes, assumed, offerings=())
     rules = LimitRules(request.limits, carbon=carbon_figures(request, catalog))
-    return _without_unknown_carbon(market, rules, assumed)
-
-
-def _without_unknown_carbon(market: Market, rules: LimitRules, assumed: figures.Assumptions) -> Market:
     return exclude_unknown_carbon(market, rules.carbon, assumed) if rules.limits_carbon else market
 
 
@@ -381,11 +372,6 @@ def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalo
     """On-demand prices of the same accelerators as owned nodes."""
     quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
     return [quote for quote in quotes if is_offered(quote, request, plan_start(request))]
-
-
-def _sort_workloads(request: Request) -> Request:
-    """The workloads by name, so that their order in the input changes nothing."""
-    return request.model_copy(update={"workloads": tuple(sorted(request.workloads, key=lambda w: w.name))})
 
 
 def _in_request_order(strategy: Strategy, request: Request) -> Strategy:

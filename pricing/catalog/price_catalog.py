@@ -216,11 +216,8 @@ class Catalog:
     @cached_property
     def currencies(self) -> tuple[str, ...]:
         """The currencies of all list prices: of offerings, data, systems and machines."""
-        rows = self._store.rows(
-            "SELECT currency FROM prices UNION SELECT currency FROM tiers UNION SELECT currency FROM systems"
-            " UNION SELECT currency FROM machines ORDER BY 1"
-        )
-        return tuple(row[0] for row in rows)
+        tables = ("prices", "tiers", "systems", "machines")
+        return tuple(sorted({row[0] for table in tables for row in self._store.rows(f"SELECT currency FROM {table}")}))  # noqa: S608 - constant tables
 
     @cached_property
     def prices_by_day(self) -> tuple[tuple[date, int], ...]:
@@ -259,8 +256,7 @@ class Catalog:
         """Every price of every offering that passes all filters (None passes all; options match kind or full name).
 
         Sorted by (price_per_hour, provider, region, instance_type, purchase_option). Prices of parts that only run
-        attached to a machine (`Offering.part`) are left out unless requested. `offerings` limits the search to a
-        selection that the caller has made by other criteria.
+        attached to a machine (`Offering.part`) are left out unless requested. `offerings` limits the search.
         """
         matches: list[Quote] = []
         for offering in self._ordered_offerings if offerings is None else offerings:
@@ -351,10 +347,8 @@ class Catalog:
         return _resolve_name("provider", written, {name: name for name in self.providers} | titles)
 
     def check_region(self, written: str, provider: str | None = None) -> tuple[Region, ...]:
-        """The regions of that name or title, one per provider that has it; raises UnknownName with the nearest.
-
-        Dashes count: us-east-1 is AWS, us-east1 is Google Cloud, eastus is Azure.
-        """
+        """The regions of that name or title, one per provider that has it; raises UnknownName with the nearest. Dashes
+        count: us-east-1 is AWS, us-east1 is Google Cloud, eastus is Azure."""
         known = [r for r in self.regions.values() if provider in (None, r.provider)]
         spelled = {r.name: r.region for r in known} | {r.region: r.region for r in known}
         name = _resolve_name("region", written, spelled)
@@ -363,9 +357,8 @@ class Catalog:
     def check_option(self, written: str) -> str:
         """A kind (reserved) or full name (reserved_1y_no_upfront) with prices; raises UnknownName with the nearest."""
         kinds = {parts.kind for name in self.options if (parts := parse_purchase_option(name))}
-        return _resolve_name(
-            "purchase option", written, {name: name for name in (*kinds, *self.options)}, _option_spelling
-        )
+        names = {name: name for name in (*kinds, *self.options)}
+        return _resolve_name("purchase option", written, names, _option_spelling)
 
     def check_type(self, provider: str, written: str) -> Offering:
         """The offering of that name, retired ones included; raises UnknownName with the nearest."""
@@ -400,8 +393,7 @@ def _resolve_name(
     for spelling, name in spelled.items():
         if normalize(spelling) == normalized:
             return name
-    close = find_nearest_names(written, spelled)
-    raise UnknownName(kind, written, tuple(dict.fromkeys(spelled[c] for c in close)))
+    raise UnknownName(kind, written, tuple(dict.fromkeys(spelled[c] for c in find_nearest_names(written, spelled))))
 
 
 def _option_spelling(text: str) -> str:

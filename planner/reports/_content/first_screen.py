@@ -54,7 +54,9 @@ def first_screen(plan: Plan, listed: int) -> list[Section]:
             cash_periods_section(plan, chosen),
             cost_centre_section(plan, listed),
             _orders_section(plan, chosen, listed),
-            Section("Risks, the largest first", (make_bullets(risk_sentences(plan, chosen)),)),
+            Section("Risks, the largest first", (make_bullets(risks),))
+            if (risks := risk_sentences(plan, chosen))
+            else None,
         ]
     sections.append(Section("Not understood, missing or old", (make_bullets(doubt_sentences(plan, listed)),)))
     return [section for section in sections if section is not None]

@@ -71,14 +71,14 @@ def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
     with remember_solutions():
         request, divided = _divide_services(request, catalog)
-        found, case = _plan_with_case(request, catalog, inputs, divided)
+        answer, case = _plan_with_case(request, catalog, inputs, divided)
         if not request.call_prices and all(workload.recovery is None for workload in request.workloads):
-            return found
+            return answer
         from planner.analysis.changed_requests import add_comparisons
 
         assumed = case.setting.assumptions
         return add_comparisons(
-            request, found, assumed, lambda other: _make_replanner(other, catalog)({}).solved[0].strategy
+            request, answer, assumed, lambda other: _make_replanner(other, catalog)({}).solved[0].strategy
         )
 
 
@@ -114,8 +114,8 @@ def _plan_with_case(
 
         targets = list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
-    found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
-    return replace(found, content_digest=digest_content(found)), case
+    answer = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
+    return replace(answer, content_digest=digest_content(answer)), case
 
 
 def _follow_scenarios(basis: _PlanBasis, case: BaselinePlan) -> tuple[BaselinePlan, Uncertainty]:
@@ -159,18 +159,18 @@ def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = DOCU
     from planner.analysis.flip_search import confirm_targets
 
     request, divided = _divide_services(request, catalog)
-    found, case = _plan_with_case(request, catalog, inputs, divided)
-    prepare = partial(_prepare_at_price, request, catalog, found)
-    return replace(found, negotiation=confirm_targets(found.negotiation, case, request.materiality_fraction, prepare))
+    answer, case = _plan_with_case(request, catalog, inputs, divided)
+    prepare = partial(_prepare_at_price, request, catalog, answer)
+    return replace(answer, negotiation=confirm_targets(answer.negotiation, case, request.materiality_fraction, prepare))
 
 
 def _prepare_at_price(
-    request: Request, catalog: Catalog, found: Plan, target: NegotiationTarget, multiple: float
+    request: Request, catalog: Catalog, answer: Plan, target: NegotiationTarget, multiple: float
 ) -> tuple[PlanningContext, Callable[[StrategyName, float, SearchEffort], SolvedStrategy]]:
     """The context of the strategies, and how one is solved, with the price of a target at a multiple of today's."""
     from planner.analysis.negotiation import change_price
 
-    basis = _prepare_basis(*change_price(request, catalog, found, target, multiple))
+    basis = _prepare_basis(*change_price(request, catalog, answer, target, multiple))
     nodes, _ = onprem.buyable_nodes(basis.catalog, basis.assumptions, basis.request)
     context, _ = _build_context(basis.request, basis.catalog, basis.assumptions, nodes, AS_PREDICTED)
 

@@ -129,9 +129,9 @@ def _explain_nothing_owned(basis: ReplanningBasis) -> tuple[Message, ...]:
         lead_time = round(basis.setting.assumptions["lead_time_months"].value)
         return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=basis.request.months),)
     ways = (
-        message("would_be_owned", workload=need.workload.name, without=found.limits)
+        message("would_be_owned", workload=need.workload.name, without=sufficient.limits)
         for need in needs
-        for found in find_sufficient(
+        for sufficient in find_sufficient(
             list_plan_relaxations(basis.request, need, basis.setting.assumptions),
             partial(_can_be_owned_at_once, need, basis),
         )
@@ -180,8 +180,8 @@ def _list_ways_to_finish(name: StrategyName, index: int, basis: ReplanningBasis)
     if others_in_the_way:
         yield message("would_be_done_alone", workload=need.workload.name)
     suffices = partial(can_be_done, beside_others=others_in_the_way)
-    for found in find_sufficient(list_plan_relaxations(basis.request, need, assumptions), suffices):
-        yield message("would_be_done", workload=need.workload.name, without=found.limits)
+    for sufficient in find_sufficient(list_plan_relaxations(basis.request, need, assumptions), suffices):
+        yield message("would_be_done", workload=need.workload.name, without=sufficient.limits)
 
 
 def _describe_target(relief: TargetRelief, setting: PlanningContext) -> Message:
@@ -288,15 +288,15 @@ def _list_sufficient_relaxations(
         return build_market(relaxed_request, alone, catalog, nodes, assumptions)
 
     relaxations = list_market_relaxations(request, need.workload)
-    for found in find_sufficient(relaxations, lambda each: bool(find_market(each).candidates)):
-        market = find_market(found)
+    for sufficient in find_sufficient(relaxations, lambda each: bool(find_market(each).candidates)):
+        market = find_market(sufficient)
         yield message(
             "would_be_served",
             workload=need.workload.name,
-            without=found.limits,
+            without=sufficient.limits,
             candidates=len(market.candidates),
             accelerators=tuple(sorted({market.resources[c.resource].accelerator for c in market.candidates})),
-            memory_gib_max=_largest_memory_gib(market, catalog) if "memory" in found.limits else None,
+            memory_gib_max=_largest_memory_gib(market, catalog) if "memory" in sufficient.limits else None,
         )
 
 

@@ -119,18 +119,18 @@ def _choose_open(
     upper = list(program.upper)
     for column in closed:
         upper[column] = 0.0
-    found = _solve_stepwise(replace(program, upper=upper), work, gap)
-    if not found.values:
+    solution = _solve_stepwise(replace(program, upper=upper), work, gap)
+    if not solution.values:
         return None
     units = {
         (column.owner, column.month): value
-        for column, value in zip(program.columns, found.values, strict=True)
+        for column, value in zip(program.columns, solution.values, strict=True)
         if column.kind == "start"
     }
-    used = _used_places(by_place, found.values, needs)
+    used = _used_places(by_place, solution.values, needs)
     columns = program.columns
-    overflow = {columns[u].owner: to for u, to in by_place.overflow.items() if found.values[u] > USED_SHARE}
-    return HomeChoice(used, overflow, units, found.objective, found.bound, found.cut_by_clock)
+    overflow = {columns[u].owner: to for u, to in by_place.overflow.items() if solution.values[u] > USED_SHARE}
+    return HomeChoice(used, overflow, units, solution.objective, solution.bound, solution.cut_by_clock)
 
 
 def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution:
@@ -148,9 +148,9 @@ def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution
         for home, value, *bounds in zip(is_home, rough.values, program.lower, program.upper, strict=True)
     ]
     lower, upper = ([bounds[side] for bounds in at_home] for side in (0, 1))
-    found = solve_parts(replace(program, lower=lower, upper=upper), work, gap)
-    cut = rough.cut_by_clock or found.cut_by_clock
-    return replace(found, bound=min(rough.bound, found.objective), cut_by_clock=cut)
+    solution = solve_parts(replace(program, lower=lower, upper=upper), work, gap)
+    cut = rough.cut_by_clock or solution.cut_by_clock
+    return replace(solution, bound=min(rough.bound, solution.objective), cut_by_clock=cut)
 
 
 def _used_places(by_place: PlaceProgram, values: Sequence[float], needs: int) -> tuple[frozenset[Place], ...]:

@@ -102,8 +102,8 @@ def search_plan(
     program = build_program(targeted, free.allowed)
     if keeps_rows(program, free.solution.values):
         return replace(free, setting=targeted, program=program)
-    found = _search_choice(setting, scope_of(setting), -math.inf)
-    return _prove(replace(found, solution=replace(found.solution, bound=-math.inf)), free.solution.bound)
+    plan = _search_choice(setting, scope_of(setting), -math.inf)
+    return _prove(replace(plan, solution=replace(plan.solution, bound=-math.inf)), free.solution.bound)
 
 
 def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: float) -> SearchedPlan:
@@ -111,8 +111,8 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
     limits, columns = EFFORTS[setting.effort], count_columns(setting, allowed)
     if columns <= SMALL_COLUMNS:
         program = build_program(setting, allowed)
-        found = solve_program(program, work=limits.work)
-        return SearchedPlan(setting, allowed, program, found, len(program.columns))
+        solution = solve_program(program, work=limits.work)
+        return SearchedPlan(setting, allowed, program, solution, len(program.columns))
     by_place = build_place_program(setting, allowed)
     ranking = rank_homes(by_place, len(setting.demands.needs))
     if ranking is None:
@@ -124,9 +124,9 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
     if _is_near(plan, gap):
         return plan
     if whole is not None:
-        found = solve_program(whole, start=plan.solution, work=limits.work, gap=gap)
-        cut = found.cut_by_clock or plan.solution.cut_by_clock
-        plan = _cheaper(plan, replace(plan, solution=replace(found, cut_by_clock=cut)))
+        solution = solve_program(whole, start=plan.solution, work=limits.work, gap=gap)
+        cut = solution.cut_by_clock or plan.solution.cut_by_clock
+        plan = _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
     elif len(by_place.program.columns) <= limits.place_columns:
         plan = search.search_all(plan)
     return _prove(plan, bound)
@@ -201,10 +201,10 @@ class _Search:
             part, scope = keep_homes(part, scope, kept, overflow)
             closed = program = build_program(part, scope)
         fixed = closed if choice is None else fix_starts(closed, choice)
-        found = solve_parts(fixed, limits.work, limits.gap, plan_only=True)
-        cut = found.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
-        found = replace(found, bound=self.ranking.bound, cut_by_clock=cut)
-        return _prove(SearchedPlan(part, scope, program, found, self.columns), -math.inf)
+        solution = solve_parts(fixed, limits.work, limits.gap, plan_only=True)
+        cut = solution.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
+        solution = replace(solution, bound=self.ranking.bound, cut_by_clock=cut)
+        return _prove(SearchedPlan(part, scope, program, solution, self.columns), -math.inf)
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:
@@ -214,15 +214,15 @@ def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:
 
 
 def _is_near(plan: SearchedPlan, gap: float) -> bool:
-    found = plan.solution
-    return bool(found.values) and found.objective - found.bound <= gap * abs(found.objective)
+    solution = plan.solution
+    return bool(solution.values) and solution.objective - solution.bound <= gap * abs(solution.objective)
 
 
 def _prove(plan: SearchedPlan, bound: float) -> SearchedPlan:
     """The plan with the better of two proven bounds, of its own search and another."""
-    found = plan.solution
-    if not found.values:
+    solution = plan.solution
+    if not solution.values:
         return plan
-    best = min(max(found.bound, bound), found.objective)
-    near = found.objective - best <= GAP_TARGET * max(abs(found.objective), 1.0)
-    return replace(plan, solution=replace(found, status="optimal" if near else "within_gap", bound=best))
+    best = min(max(solution.bound, bound), solution.objective)
+    near = solution.objective - best <= GAP_TARGET * max(abs(solution.objective), 1.0)
+    return replace(plan, solution=replace(solution, status="optimal" if near else "within_gap", bound=best))

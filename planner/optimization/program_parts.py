@@ -43,11 +43,11 @@ def solve_parts(program: LinearProgram, work: float, gap: float, *, plan_only: b
     solved = []
     for part in parts:
         share = max(LEAST_WORK, len(part.columns) / free)
-        found = solve_program(part.program, work=work * share, gap=gap, plan_only=plan_only)
-        if not found.values:
-            return found
-        solved.append(found)
-        for column, value in zip(part.columns, found.values, strict=True):
+        solution = solve_program(part.program, work=work * share, gap=gap, plan_only=plan_only)
+        if not solution.values:
+            return solution
+        solved.append(solution)
+        for column, value in zip(part.columns, solution.values, strict=True):
             values[column] = value
     objective = sum(cost * value for cost, value in zip(program.cost, values, strict=True))
     return Solution(

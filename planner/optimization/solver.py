@@ -82,9 +82,9 @@ class _LastSolutions:
                 self._known.move_to_end(key)
             return self._known.get(key)
 
-    def put(self, key: bytes, found: Solution) -> None:
+    def put(self, key: bytes, solution: Solution) -> None:
         with self._lock:
-            self._known[key] = found
+            self._known[key] = solution
             while len(self._known) > 1 and sum(len(each.values) for each in self._known.values()) > VALUES_REMEMBERED:
                 self._known.popitem(last=False)
 
@@ -114,12 +114,12 @@ def solve_program(
     run = partial(_run_search, program, time_limit_s, start)
 
     def search() -> Solution:
-        found = run(work, gap, options, idle)
-        if found.status == "infeasible" and any(program.whole):
+        solution = run(work, gap, options, idle)
+        if solution.status == "infeasible" and any(program.whole):
             # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
             confirmed = run(work / FIRST_PLAN, gap, {**options, "presolve": "off"})
-            return found if confirmed.status == "unsolved" else confirmed
-        return found
+            return solution if confirmed.status == "unsolved" else confirmed
+        return solution
 
     known = () if start is None else start.values
     return _solve_once(_digest_program(program, (time_limit_s, work, gap, idle, proof_only, known)), search)
@@ -140,12 +140,12 @@ def _solve_once(key: bytes, solve: Callable[[], Solution]) -> Solution:
     known = _SOLUTIONS.get()
     if known is None:
         return solve()
-    found = known.get(key)
-    if found is None:
-        found = solve()
-        if not found.cut_by_clock:
-            known.put(key, found)
-    return found
+    solution = known.get(key)
+    if solution is None:
+        solution = solve()
+        if not solution.cut_by_clock:
+            known.put(key, solution)
+    return solution
 
 
 def _digest_program(program: LinearProgram, options: tuple[object, ...]) -> bytes:
@@ -224,9 +224,9 @@ def _run_relaxation(program: LinearProgram) -> Solution:
         return NO_SOLUTION
     if status != highspy.HighsModelStatus.kOptimal:
         return replace(NO_SOLUTION, status="unsolved", cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit)
-    found, objective = highs.getSolution(), highs.getInfo().objective_function_value
+    solution, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
-    return Solution("optimal", objective, bound, tuple(found.col_value), tuple(found.col_dual))
+    return Solution("optimal", objective, bound, tuple(solution.col_value), tuple(solution.col_dual))
 
 
 def _limit_search(occasions: int, idle: float) -> Callable[[Any], None]:

@@ -111,15 +111,15 @@ def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = 
     owned = (item for item in setting.choice.shared if item.resource.what == "owned")
     if name == "onprem" and not any(item.candidates for item in owned):
         return empty
-    found = search_plan(setting, partial(strategy_scope, name), bound)
-    solution = found.solution
+    searched = search_plan(setting, partial(strategy_scope, name), bound)
+    solution = searched.solution
     if solution.status == "unsolved":
         cut = solution.cut_by_clock
         reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S) if cut else message("solver_work_limit")
         return replace(empty, strategy=replace(empty.strategy, reasons=(reason,), cut_by_clock=cut))
     if solution.status == "infeasible":
         return empty
-    return _build_solved_strategy(name, found)
+    return _build_solved_strategy(name, searched)
 
 
 def rents_only(solved: SolvedStrategy) -> bool:
@@ -160,8 +160,8 @@ def measure_gap(present: float, bound: float) -> tuple[float | None, float | Non
     return least, (present - least) / abs(present) if present else 0.0
 
 
-def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStrategy:
-    setting, rules, program, solver_result = found.setting, found.allowed, found.program, found.solution
+def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> SolvedStrategy:
+    setting, rules, program, solver_result = searched.setting, searched.allowed, searched.program, searched.solution
     terms, resources = setting.terms, setting.market.resources
     decisions = Decisions(
         _read_orders(rules, program, solver_result),
@@ -193,7 +193,7 @@ def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStr
         workloads=workload_costs(decisions, setting),
         candidates=setting.choice.candidates,
         pruned=setting.choice.pruned,
-        columns=found.columns,
+        columns=searched.columns,
         cut_by_clock=solver_result.cut_by_clock,
         columns_searched=len(program.columns),
     )

@@ -166,14 +166,14 @@ def solve_two_stage(
     best = min(possible, key=lambda plan: plan.objective(objective, weights), default=None)
     joint = _join_programs(scenarios, objective)
     start = None if best is None else Solution("within_gap", 0.0, 0.0, joint.place_values(best))
-    found = solve_program(joint.program, start=start, work=work, gap=gap, proof_only=start is not None)
-    if found.values:
-        followed = follow_first_decisions(_round_to_gangs(joint.read_first(found.values), scenarios), scenarios)
+    solution = solve_program(joint.program, start=start, work=work, gap=gap, proof_only=start is not None)
+    if solution.values:
+        followed = follow_first_decisions(_round_to_gangs(joint.read_first(solution.values), scenarios), scenarios)
         plans = [plan for plan in (followed, best) if plan is not None]
         best = min(plans, key=lambda plan: plan.objective(objective, weights))
     if best is None or best.possible_costs is None:
         return None
-    return replace(best, bound=min(found.bound, best.objective(objective, weights)))
+    return replace(best, bound=min(solution.bound, best.objective(objective, weights)))
 
 
 def _round_to_gangs(
@@ -195,8 +195,8 @@ def _round_to_gangs(
 def follow_first_decisions(first: Mapping[FirstDecision, float], scenarios: Sequence[ScenarioProgram]) -> FollowedPlan:
     """What follows best from the first decisions in each scenario."""
     followed = [solve_program(_fix_first_decisions(scenario, first)) for scenario in scenarios]
-    costs = tuple(found.objective if found.values else None for found in followed)
-    return FollowedPlan(first, costs, tuple(found.values for found in followed))
+    costs = tuple(solution.objective if solution.values else None for solution in followed)
+    return FollowedPlan(first, costs, tuple(solution.values for solution in followed))
 
 
 def keep_known_homes(scenarios: Sequence[ScenarioProgram], known: Sequence[FollowedPlan]) -> list[ScenarioProgram]:

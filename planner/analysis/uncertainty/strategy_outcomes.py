@@ -81,21 +81,21 @@ def find_outcomes(problem: UncertainProblem, solved: Sequence[SolvedStrategy]) -
     """The outcome of every feasible strategy. Hybrid takes over a better one within it; cloud takes over a hybrid that
     buys no hardware in any scenario."""
     feasible = {each.strategy.name: each for each in solved if each.strategy.status != "infeasible"}
-    found: dict[StrategyName, StrategyOutcome] = {}
+    outcomes: dict[StrategyName, StrategyOutcome] = {}
     for name in sorted(feasible, key=lambda name: name != "hybrid"):
-        found[name] = _find_outcome(problem, feasible[name], found.get("hybrid") if name == "cloud" else None)
-    if "hybrid" in found:
-        for other in found.values():
-            found["hybrid"] = _take_over(found["hybrid"], other, problem)
-    return [found[name] for name in feasible]
+        outcomes[name] = _find_outcome(problem, feasible[name], outcomes.get("hybrid") if name == "cloud" else None)
+    if "hybrid" in outcomes:
+        for other in outcomes.values():
+            outcomes["hybrid"] = _take_over(outcomes["hybrid"], other, problem)
+    return [outcomes[name] for name in feasible]
 
 
 def solve_for(problem: UncertainProblem, outcome: StrategyOutcome, objective: CostObjective) -> FollowedPlan | None:
     """The best first decisions of a strategy for another objective, among the homes of the plans that are known: a
     comparison, without a bound."""
     plans = [p for p in (outcome.best, outcome.as_planned, outcome.mean_figures) if p is not None]
-    found = solve_two_stage(keep_known_homes(outcome.programs, plans), objective, plans, SEARCH_WORK, problem.gap)
-    return None if found is None else replace(found, bound=-math.inf)
+    outcomes = solve_two_stage(keep_known_homes(outcome.programs, plans), objective, plans, SEARCH_WORK, problem.gap)
+    return None if outcomes is None else replace(outcomes, bound=-math.inf)
 
 
 def _find_outcome(problem: UncertainProblem, solved: SolvedStrategy, wider: StrategyOutcome | None) -> StrategyOutcome:

@@ -39,46 +39,46 @@ RANK_PREFIX = "throughput of "
 
 def uncertainty_section(plan: Plan) -> Section | None:
     """What to commit to now and later; None where it was not asked for."""
-    found = plan.uncertainty
-    if found is None:
+    uncertainty = plan.uncertainty
+    if uncertainty is None:
         return None
-    blocks: list[str | ReportTable | Bullets] = [_describe_case(found), _strategies_table(plan, found)]
-    chosen = next((each for each in found.strategies if each.strategy == found.strategy), None)
+    blocks: list[str | ReportTable | Bullets] = [_describe_case(uncertainty), _strategies_table(plan, uncertainty)]
+    chosen = next((each for each in uncertainty.strategies if each.strategy == uncertainty.strategy), None)
     if chosen is not None:
         blocks += [
             f"First decisions of {chosen.strategy}, present cost in {plan.currency}:",
-            _rules_table(found, chosen),
+            _rules_table(uncertainty, chosen),
         ]
-    if found.ladder:
-        blocks += [f"What to commit to now and later ({found.strategy}):", _ladder_table(plan, found)]
-    blocks.append(make_bullets([*_list_sentences(plan, found, chosen), *map(str, found.notes)]))
+    if uncertainty.ladder:
+        blocks += [f"What to commit to now and later ({uncertainty.strategy}):", _ladder_table(plan, uncertainty)]
+    blocks.append(make_bullets([*_list_sentences(plan, uncertainty, chosen), *map(str, uncertainty.notes)]))
     return Section("Decisions under uncertainty", tuple(blocks))
 
 
-def _describe_case(found: Uncertainty) -> str:
+def _describe_case(uncertainty: Uncertainty) -> str:
     least = "the mean cost"
-    if found.tail_weight:
-        parts = format_percent(1 - found.tail_weight, 0), format_percent(found.tail_weight, 0)
-        least = f"{parts[0]} of the mean cost and {parts[1]} of the mean of the {tail_title(found)} of cases"
+    if uncertainty.tail_weight:
+        parts = format_percent(1 - uncertainty.tail_weight, 0), format_percent(uncertainty.tail_weight, 0)
+        least = f"{parts[0]} of the mean cost and {parts[1]} of the mean of the {tail_title(uncertainty)} of cases"
     return (
-        f"{len(found.scenarios)} scenarios of {len(found.figures)} uncertain figures ({found.draws:,d} draws, seed "
-        f"{found.seed}); least is {least}."
+        f"{len(uncertainty.scenarios)} scenarios of {len(uncertainty.figures)} uncertain figures"
+        f" ({uncertainty.draws:,d} draws, seed {uncertainty.seed}); least is {least}."
     )
 
 
-def tail_title(found: Uncertainty) -> str:
+def tail_title(uncertainty: Uncertainty) -> str:
     """What the mean of the dearest cases is called."""
-    return f"dearest {format_percent(1 - found.tail_level, 0)}"
+    return f"dearest {format_percent(1 - uncertainty.tail_level, 0)}"
 
 
-def _strategies_table(plan: Plan, found: Uncertainty) -> ReportTable:
+def _strategies_table(plan: Plan, uncertainty: Uncertainty) -> ReportTable:
     titles = (
-        "strategy", f"mean cost, {plan.currency}", tail_title(found), "gap to the bound", "VSS", "EVPI",
+        "strategy", f"mean cost, {plan.currency}", tail_title(uncertainty), "gap to the bound", "VSS", "EVPI",
         "mean regret", "largest regret", "robustness",
     )  # fmt: skip
     rows = []
-    for each in found.strategies:
-        mark = " *" if each.strategy == found.strategy else ""
+    for each in uncertainty.strategies:
+        mark = " *" if each.strategy == uncertainty.strategy else ""
         best = each.best_rule
         gap = NO_VALUE if each.gap_fraction is None else format_percent(each.gap_fraction, 2)
         amounts = (
@@ -90,17 +90,17 @@ def _strategies_table(plan: Plan, found: Uncertainty) -> ReportTable:
     return make_table(titles, rows, range(1, len(titles)))
 
 
-def _rules_table(found: Uncertainty, chosen: StrategyUnderUncertainty) -> ReportTable:
+def _rules_table(uncertainty: Uncertainty, chosen: StrategyUnderUncertainty) -> ReportTable:
     rows = []
     for rule in chosen.rules:
         costs = [NO_VALUE if cost is None else format_money(cost) for cost in (rule.mean_cost, rule.tail_cost)]
         impossible = format_percent(rule.impossible_fraction) if rule.impossible_fraction else NO_VALUE
         rows.append((RULES[rule.rule], *costs, impossible))
-    titles = ("first decisions", "mean cost", tail_title(found), "impossible in")
+    titles = ("first decisions", "mean cost", tail_title(uncertainty), "impossible in")
     return make_table(titles, rows, range(1, len(titles)))
 
 
-def _ladder_table(plan: Plan, found: Uncertainty) -> ReportTable:
+def _ladder_table(plan: Plan, uncertainty: Uncertainty) -> ReportTable:
     titles = ("when", "what", "quantity", "in cases", "trigger", "pays from use of")
     rows = [
         (
@@ -111,7 +111,7 @@ def _ladder_table(plan: Plan, found: Uncertainty) -> ReportTable:
             trigger_text(step),
             NO_VALUE if step.break_even_utilisation is None else format_percent(step.break_even_utilisation, 0),
         )
-        for step in found.ladder
+        for step in uncertainty.ladder
     ]
     return make_table(titles, rows, (3, 5))
 
@@ -151,7 +151,7 @@ def _trigger_value(trigger: TriggerValue) -> str:
     return format_number(trigger.at, 3)
 
 
-def _list_sentences(plan: Plan, found: Uncertainty, chosen: StrategyUnderUncertainty | None) -> Iterator[str]:
+def _list_sentences(plan: Plan, uncertainty: Uncertainty, chosen: StrategyUnderUncertainty | None) -> Iterator[str]:
     """What follows for the reader, with the figures that were uncertain."""
     yield (
         "VSS, the value of the stochastic solution, is what the best first decisions save against those that are best "
@@ -163,11 +163,13 @@ def _list_sentences(plan: Plan, found: Uncertainty, chosen: StrategyUnderUncerta
             f"EVPI, the value of perfect information, is what knowing the scenario before would save: proven to be at "
             f"most {chosen.information_value_max:,.0f} {plan.currency}. No forecast is worth more."
         )
-    for each in found.strategies:
+    for each in uncertainty.strategies:
         if each.objective is None:
             share = f" (in {format_percent(each.impossible_fraction)} of cases whatever is decided)" * bool(
                 each.impossible_fraction
             )
             yield f"{each.strategy}: no first decisions can be followed in every scenario{share}."
-    ranges = [f"{in_words(f.name)} {format_number(f.low, 3)} to {format_number(f.high, 3)}" for f in found.figures]
+    ranges = [
+        f"{in_words(f.name)} {format_number(f.low, 3)} to {format_number(f.high, 3)}" for f in uncertainty.figures
+    ]
     yield f"Uncertain: {', '.join(ranges)}; predicted throughput within its interval."

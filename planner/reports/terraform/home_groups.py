@@ -42,14 +42,14 @@ def join_groups(pools: Sequence[NodePool]) -> tuple[NodePool, ...]:
 
 def list_divided_homes(pools: Sequence[NodePool]) -> tuple[DividedHome, ...]:
     """The places with several of the joined `pools`."""
-    found = []
+    result = []
     for place in sorted({pool.rented.place for pool in pools}):
         here = [pool for pool in pools if pool.rented.place == place]
         if len(here) > 1:
             reasons = {_explain_group(pool, here) for pool in here} - {None}
             labels = tuple(pool.rented.label for pool in here)
-            found.append(DividedHome(place, labels, tuple(sorted((r for r in reasons if r), key=str))))
-    return tuple(found)
+            result.append(DividedHome(place, labels, tuple(sorted((r for r in reasons if r), key=str))))
+    return tuple(result)
 
 
 def _find_obstacle(below: NodePool, above: NodePool) -> Message | None:

@@ -30,7 +30,7 @@ def test_a_doubt_stops_planning_and_its_answers_file_is_written(planner, tmp_pat
 
 
 def test_proposals_are_accepted_and_listed(planner):
-    ran = planner("estimate", *QUICK, "teams.xlsx", "--accept-proposals")
+    ran = planner("estimate", *QUICK, "teams.xlsx", "--accept-proposals", "--full")
     assert ran.code == 0
     assert "Read as all, the proposal" in " ".join(ran.out.split())
     assert "Training (Ads)" in ran.out

@@ -138,7 +138,17 @@ SHEET = "Workload,GPU,GPU-hours per month,Budget ({})\nbatch,L4,1460,100\n"
 def test_the_currency_of_a_sheet_is_that_of_the_plan(planner, tmp_path, money):
     """A budget under «Budget (EUR)» needs a plan in euros: with a rate there is one, without the cell is told."""
     (tmp_path / "review.csv").write_text(SHEET.format("EUR"))
-    common = ("estimate", "review.csv", "--as-of", "2026-11-21", "--months", "1", "--format", "json")
+    common = (
+        "estimate",
+        "review.csv",
+        "--as-of",
+        "2026-11-21",
+        "--months",
+        "1",
+        "--format",
+        "json",
+        "--accept-proposals",
+    )
     plan = json.loads(planner(*common, *money).out)
     assert (plan["currency"], plan["workloads"][0]["budget_per_month"]) == ("EUR", 100)
     refused = planner(*common)

@@ -47,6 +47,12 @@ def serve_model(chance: random.Random, row: Document) -> Document:
     kept = {name: row[name] for name in KEPT if name in row}
     if kept.get("shares_nodes") or chance.random() < 0.3:
         made["gang"] = chance.choice([1, 2, 4])
+    if made.get("gang", 1) > 1 and chance.random() < 0.5:
+        serving["disaggregation"] = {
+            "prefill_accelerators": 1,
+            "ttft_ratio": chance.choice([0.6, 1.4]),
+            "tpot_ratio": chance.choice([0.7, 1.2]),
+        }
     return kept | made
 
 

@@ -69,7 +69,7 @@ def names_in(value: object) -> set[str]:
 
 
 NOT_DRAWN = {"mixed_accelerators"}
-"""It divides a service before planning, so that the plan has other workloads: tests/planner/serving/test_division.py."""
+"""It divides a service before planning: the plan has other workloads (tests/planner/serving/test_division.py)."""
 
 
 def test_the_requests_are_of_the_whole_schema():

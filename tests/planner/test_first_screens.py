@@ -174,10 +174,8 @@ def test_the_choice_follows_the_stated_objective(priced, ask, tail_weight, expec
         assert "so none are given" in shown
     else:
         assert "Own the hardware. Decide now for 1 x box" in shown
-        assert (
-            "of cases; the planned figures alone say the same. The plan below, for the planned figures, buying 1 x box"
-            in shown
-        )
+        assert "of cases; the planned figures alone say the same. The plan below is for the planned figures: " in shown
+        assert "buying 1 x box" not in shown
         assert found.negotiation
 
 

@@ -177,11 +177,13 @@ class TestDescribedWork:
         "regions": ["us-east-1"],
     }  # fmt: skip
 
-    def test_a_service_says_what_a_cpu_would_have_to_reach(self, priced, ask) -> None:
+    @pytest.mark.parametrize("weights", ["bf16", "int8", "int4"])  # integers are computed with in half precision
+    def test_a_service_says_what_a_cpu_would_have_to_reach(self, priced, ask, weights: str) -> None:
         # 1,400 tokens of 2 x 8.03e9 operations: 2.2484e13 a request. A core of two Xeon 8480 has 114.7 TFLOPS / 112:
         # 0.04555 requests a second, so 0.2 a second take 4.391 cores; of c7g.2xlarge (0.29 for 8) 0.1592 an hour, and
         # the L4 stands for 1.00
-        service = {**self.CHAT, "demand": {"requests_per_second": 0.2}}
+        network = {**self.CHAT["network"], "precision": weights}
+        service = {**self.CHAT, "network": network, "demand": {"requests_per_second": 0.2}}
         reasons = plan(ask(service, strategies=["cloud"]), priced({G6: 1.0})).recommendation.reasons
         (said,) = [each for each in reasons if each.code == "described_work_on_cpus"]
         assert said.parameters["fraction"] == pytest.approx(0.1592, rel=2e-3)

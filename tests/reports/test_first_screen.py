@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from planner.reports._content.first_screen import first_screen
 from planner.reports.text import SECTIONS, render, render_sections
 from planner.result.financial_views import CostCentreMonth
 from planner.result.message import message
@@ -79,6 +80,24 @@ def test_cost_centres_show_idle_hours_budget_and_variance(small_plan):
 def test_orders_and_quotas_stand_by_their_month(small_plan):
     rows = shown(small_plan).partition("What to order by when")[2].partition("Risks")[0]
     assert "1 x p5.48xlarge" in rows
+
+
+def test_the_dearest_orders_are_listed_and_the_others_are_added_up(large_plan):
+    (chosen,) = [each for each in large_plan.strategies if each.name == large_plan.recommendation.strategy]
+    first = chosen.purchases[0]
+    orders = [(1, 10.0, 0.0), (1, 20.0, 5.0), (2, 0.0, 400.0), (3, 3000.0, 0.0), (4, 2000.0, 0.0), (5, 1000.0, 7.0)]
+    purchases = tuple(
+        dataclasses.replace(first, month=month, usable_from=month, usable_to=month, upfront=upfront, per_month=monthly)
+        for month, upfront, monthly in orders
+    )
+    chosen = dataclasses.replace(chosen, purchases=purchases)
+    strategies = tuple(chosen if each.name == chosen.name else each for each in large_plan.strategies)
+    screen = first_screen(dataclasses.replace(large_plan, strategies=strategies, quota_requests=()), 2)
+    (section,) = [each for each in screen if each.title.startswith("What to order")]
+    by = [(row[0], *row[3:]) for row in section.blocks[0].rows]
+    # of 3,000, 2,000, 1,007, 400, 25 and 10 the first three are listed; 10 + 20 + 0 at once, 0 + 5 + 400 a month
+    assert [amounts for _, *amounts in by] == [["3,000", "-"], ["2,000", "-"], ["1,000", "7"], ["30", "405"]]
+    assert by[-1][0] == "2026-12 on"
 
 
 @pytest.mark.parametrize("name", sorted(SECTIONS))

@@ -38,9 +38,9 @@ def _recommended(
     if existing and not owned:
         verb = "Use what you have already" + (" and rent in the cloud" if rented else "")
     purchases = [
-        f"{verb} {_list_purchases(amounts)}"
+        f"{verb} {_list_purchases(unnamed)}"
         for verb, amounts in (("buying", owned), ("committing to", committed))
-        if amounts
+        if (unnamed := [each for each in amounts if not _is_listed(each, first_decisions)])
     ]
     if first_decisions is not None:
         verb = f"{verb}. {first_decisions}"
@@ -146,7 +146,7 @@ def _first_decisions(
     text += f" {mean_cost:,.0f} {currency} on average and {tail_cost:,.0f} in the dearest"
     text += f" {percent(1 - tail_level, 0)} of cases"
     if is_planned:
-        return f"{text}; the planned figures alone say the same. The plan below, for the planned figures"
+        return f"{text}; the planned figures alone say the same. The plan below is for the planned figures"
     if planned_mean_cost is None or planned_tail_cost is None:
         text += "; the best plan for the planned figures alone leaves work undone in some of them."
     else:
@@ -168,6 +168,11 @@ def _rival_over_scenarios(
         f"Over the scenarios {rival} costs {abs(more_mean):,.0f} {currency} {'more' if more_mean >= 0 else 'less'} than"
         f" {strategy} on average, and {abs(more_tail):,.0f} {'more' if more_tail >= 0 else 'less'} in the {tail}."
     )
+
+
+def _is_listed(amount: str, first_decisions: str | None) -> bool:
+    """Whether the decisions of now name this amount already: "2 x p5" is not in "12 x p5"."""
+    return first_decisions is not None and any(f" {amount}{end}" in first_decisions for end in ",:")
 
 
 def _list_purchases(amounts: Sequence[str]) -> str:

@@ -37,7 +37,11 @@ PRECISION_FALLBACKS = {
     "fp16": ("fp16",),
     "tf32": ("tf32", "fp32"),
     "fp32": ("fp32",),
+    "int8": ("fp16",),
+    "int4": ("fp16",),
 }
+"""The rates to compute at, the first known one. Integers store weights: without special software they are converted
+to half precision for computing."""
 Coefficients = Mapping[tuple[str, str], float]
 """By term and level: (balance, ""), (architecture, Hopper), (centre, balance)."""
 

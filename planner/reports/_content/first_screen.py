@@ -34,8 +34,8 @@ from planner.reports._content.sections import (
 from planner.result import Plan, Strategy, describe_amount
 from pricing.plain_text import truncate_text
 
-LISTED_MAX, RISKS_MAX = 8, 5
-"""Lines of each list, and risks."""
+LISTED_MAX, ORDERS_MIN, RISKS_MAX = 8, 4, 5
+"""Lines of each list, orders that are listed in any case, and risks."""
 SENTENCE_MAX, REMARK_MAX = 210, 320
 """Characters: two lines of a terminal, and three."""
 RISK_CODES = ("owed_whatever_is_used", "resale_counted", "term_price_unknown", "owned_used_briefly", "not_told_apart")
@@ -118,6 +118,8 @@ class PlannedOrder:
     usable_to: str = ""
     upfront: float | None = None
     per_month: float | None = None
+    cash: float = 0.0
+    """What all of it costs in the plan."""
 
 
 def list_orders(plan: Plan, chosen: Strategy) -> list[PlannedOrder]:
@@ -132,6 +134,7 @@ def list_orders(plan: Plan, chosen: Strategy) -> list[PlannedOrder]:
             month_name(plan, p.usable_to),
             p.upfront,
             p.per_month,
+            p.upfront + p.per_month * (p.usable_to - p.usable_from + 1),
         )
         for p in chosen.purchases
     ]
@@ -144,23 +147,33 @@ def list_orders(plan: Plan, chosen: Strategy) -> list[PlannedOrder]:
 
 
 def _orders_section(plan: Plan, chosen: Strategy, listed: int) -> Section:
-    """Orders, in order of time."""
+    """Orders, in order of time; those left out cost least, and stand together in the last line."""
     title, orders = f"What to order by when, {plan.currency}", list_orders(plan, chosen)
     if not orders:
         return Section(title, ("Nothing: all of it is rented by the hour.",))
-    lines = orders if len(orders) <= listed else orders[: listed - 1]
+    most = max(ORDERS_MIN, listed)
+    by_cost = sorted(range(len(orders)), key=lambda n: (-orders[n].cash, n))
+    shown = set(by_cost if len(orders) <= most else by_cost[: most - 1])
+    lines = [order for n, order in enumerate(orders) if n in shown]
+    others = [order for n, order in enumerate(orders) if n not in shown]
+    if others:
+        upfront, per_month = (math.fsum(amounts) for amounts in zip(*map(_order_amounts, others), strict=True))
+        more = PlannedOrder(others[0].month, f"{len(others)} more", "--section purchases", "", "", upfront, per_month)
+        lines.append(more)
     cells = [
         (
-            month_name(plan, order.month),
+            month_name(plan, order.month) + (" on" if n == len(shown) else ""),
             f"{order.title}, {order.where}",
             order.usable_from,
             *("" if amount is None else format_money(amount) for amount in (order.upfront, order.per_month)),
         )
-        for order in lines
+        for n, order in enumerate(lines)
     ]
-    if len(lines) < len(orders):
-        cells.append(("later", f"{len(orders) - len(lines)} more: --section purchases", "", "", ""))
     return Section(title, (make_table(("by", "order", "usable from", "upfront", "per month"), cells, (3, 4)),))
+
+
+def _order_amounts(order: PlannedOrder) -> tuple[float, float]:
+    return order.upfront or 0.0, order.per_month or 0.0
 
 
 def risk_sentences(plan: Plan, chosen: Strategy) -> list[str]:

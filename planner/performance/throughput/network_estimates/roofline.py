@@ -13,9 +13,6 @@ from planner.performance.throughput.accelerator_scores import computed_peak, mis
 from planner.result.message import Message
 from pricing.accelerator import Accelerator
 
-COMPUTE_PRECISION = {"int8": "fp16", "int4": "fp16"}
-"""Integers are a storage format of weights: without special software they are converted for computing."""
-
 
 @dataclass(frozen=True, slots=True)
 class RooflineLimit:
@@ -42,10 +39,10 @@ class NetworkJob:
     @property
     def limit(self) -> RooflineLimit | Message:
         """The roofline, or the rate of the accelerator that is unknown."""
-        part, precision = self.accelerator, COMPUTE_PRECISION.get(self.precision, self.precision)
-        peak, bandwidth_gbs = computed_peak(part, precision), part.memory_bandwidth_gbs
+        part = self.accelerator
+        peak, bandwidth_gbs = computed_peak(part, self.precision), part.memory_bandwidth_gbs
         if peak is None or bandwidth_gbs is None:
-            problem = missing_specification(part, precision)
+            problem = missing_specification(part, self.precision)
             assert problem is not None
             return problem
         operations, bandwidth = peak[1] * 1e12, bandwidth_gbs * 1e9

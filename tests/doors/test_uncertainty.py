@@ -54,9 +54,9 @@ def test_every_report_shows_what_to_commit_to_now(planner, request_file, tmp_pat
     assert "Decisions under uncertainty" in ran.out
     first_screen = " ".join(ran.out.partition("Strategies\n")[0].split())
     assert f"{best.mean_cost:,.0f} USD on average and {best.tail_cost:,.0f} in the dearest 10 %" in first_screen
+    assert "Decide now for 12 x g6e.xlarge" in first_screen
     assert (
-        "of cases; the planned figures alone say the same. The plan below, for the planned figures, committing to 12 x"
-        in first_screen
+        "of cases; the planned figures alone say the same. The plan below is for the planned figures: " in first_screen
     )
     assert "- Demand is as planned" not in ran.out
     assert "g6e.xlarge" in ran.out.partition("What to commit to now")[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,8 +10,10 @@ from planner.analysis.alternatives import list_alternatives
 from planner.analysis.audit_trail import build_audit_trail
 from planner.analysis.conventions import (
     describe_workloads,
+    identify_plan,
     list_conventions,
     list_prices,
+    list_request_settings,
     list_throughputs,
 )
 from planner.analysis.emissions import list_emissions
@@ -52,7 +53,7 @@ from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import Market, build_market
 from planner.supply.carbon import carbon_figures, exclude_unknown_carbon
-from planner.supply.limits import COMMITMENT_TARGETS, LimitRules
+from planner.supply.limits import LimitRules
 from planner.supply.payments import build_terms
 from planner.supply.price_rules import is_offered, named_providers, plan_start
 from planner.supply.validation import resolve_names, validate_request
@@ -114,7 +115,9 @@ def _plan_with_case(
 
         targets = list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
+    settings, starts = list_request_settings(basis.request), basis.request.fiscal_year_starts
     answer = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
+    answer = replace(answer, settings=settings, fiscal_year_starts=starts)
     return replace(answer, content_digest=digest_content(answer)), case
 
 
@@ -234,7 +237,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
     ledger = build_audit_trail(solved, context, prices, assumptions, case.terms_of)
     return Plan(
         schema_version=SCHEMA_VERSION,
-        plan_id=_plan_identity(basis.named_request, catalog),
+        plan_id=identify_plan(basis.named_request, catalog),
         status=chosen.status if chosen else "infeasible",
         as_of=request.as_of,
         start=needed.month_names[0],
@@ -264,7 +267,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         flips=find_switching_values(case, ledger, assumptions, prices),
         risk=assess_risk(request.risk, case),
         commitments=_report_commitments(case, catalog, request),
-        views=build_financial_views(request.finance, advice, solved, context),
+        views=build_financial_views(request.finance, advice, solved, context, request.fiscal_year_starts),
         ledger=ledger,
         considered=list_alternatives(request, context, catalog, solved, advice, nodes, owned.node_gaps),
         block_of_hour=needed.block_of_hour,
@@ -390,10 +393,3 @@ def _default_assumptions(request: Request, catalog: Catalog) -> figures.Assumpti
 def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     in_full = request.commitments_beyond_horizon == "full"
     return build_terms(assumed, request.months, HOURS_PER_MONTH, in_full, order_ahead_months(request))
-
-
-def _plan_identity(request: Request, catalog: Catalog) -> str:
-    """A short digest of the request and the prices: equal inputs, equal name."""
-    limits = {name for name in COMMITMENT_TARGETS if getattr(request.limits, name) is None}
-    unset: dict[str, bool | set[str]] = {"limits": limits, **({} if request.uncertainty else {"uncertainty": True})}
-    return hashlib.sha256((request.model_dump_json(exclude=unset) + catalog.digest).encode()).hexdigest()[:12]

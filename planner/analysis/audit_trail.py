@@ -61,6 +61,9 @@ def _trace_assumptions(setting: PlanningContext, terms_of: Callable[[Assumptions
     return replace(setting, assumptions=named, terms=replace(terms_of(named), hours_per_month=hours))
 
 
+IDLE_TOLERANCE = 1e-9
+
+
 @dataclass(slots=True)
 class _AuditTrailBuilder:
     """Writes choices and their lines, one strategy after the other."""
@@ -76,13 +79,19 @@ class _AuditTrailBuilder:
         name, decisions = solved.strategy.name, solved.decisions
         names = [need.workload.name for need in self.setting.demands.needs]
         parts = cost_allocation.purchase_shares(decisions, self.setting)
+        used = cost_allocation.used_fractions(decisions, self.setting)
         for order in decisions.bought:
             shares = zip(names, parts[order.resource.key], strict=True)
-            self._record_purchase(name, order, tuple((workload, part) for workload, part in shares if part))
+            months = range(1, self.setting.terms.months + 1)
+            idle = tuple(_idle_fraction(float(used.get((order.resource.key, month), 0.0))) for month in months)
+            shared = tuple((workload, part) for workload, part in shares if part)
+            self._record_purchase(name, order, shared, idle if any(idle) else ())
         self._record_uses(name, decisions.shares)
         self._record_overheads(name, decisions.overheads)
 
-    def _record_purchase(self, strategy: str, order: ResourceOrder, parts: tuple[tuple[str, float], ...]) -> None:
+    def _record_purchase(
+        self, strategy: str, order: ResourceOrder, parts: tuple[tuple[str, float], ...], idle: tuple[float, ...]
+    ) -> None:
         resource, terms, assumptions = order.resource, self.setting.terms, self.setting.assumptions
         covered = payments.covered_months(resource, order.month, assumptions, terms)
         as_paid = payments.RUNNING_CATEGORIES if resource.node is not None else frozenset()
@@ -90,7 +99,7 @@ class _AuditTrailBuilder:
         # what is ordered before the plan stands in its first month
         ordered = payments.order_month(resource, order.month, assumptions, terms)
         quantity[max(ordered, 1) - 1] = order.quantity
-        choice = AuditDecision(strategy, resource.title, "", UNIT_WORDS[resource.unit], tuple(quantity), parts)
+        choice = AuditDecision(strategy, resource.title, "", UNIT_WORDS[resource.unit], tuple(quantity), parts, idle)
         for line, months in self._price_unit(resource, order.month).items():
             spread = bool(covered) and line.category not in as_paid
             start, end = (covered[0], covered[-1]) if spread else (0, 0)
@@ -179,6 +188,11 @@ class _AuditTrailBuilder:
         return replace(
             node, price=named(node.price, price), max_power_kw=named(node.max_power_kw, power), rack_units=units
         )
+
+
+def _idle_fraction(used: float) -> float:
+    """The rest of 1; 0 where only the rounding of the solver is left."""
+    return 1 - used if 1 - used > IDLE_TOLERANCE else 0.0
 
 
 def _group_payments(rows: Iterable[Payment]) -> UnitPayments:

@@ -1,8 +1,9 @@
 """What a plan counts by: conventions (time, prices, data, placement of work, owned nodes, quotas), the throughputs and
-prices in use, and the workloads as they were understood."""
+prices in use, the workloads as they were understood, the settings of the request and the identifier of the plan."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -11,9 +12,10 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.assumptions import DEFAULTS_CURRENCY
 from planner.request.models import Request
-from planner.result import InputProvenance, PriceUsed, RequestedWorkload, ThroughputUsed
+from planner.result import InputProvenance, PriceUsed, RequestedWorkload, RequestSetting, ThroughputUsed
 from planner.result.message import Message, message
 from planner.supply import onprem, quotas
+from planner.supply.limits import COMMITMENT_TARGETS
 from planner.workloads.eligibility import gang_size, written_accelerators
 from pricing.catalog.adjusted_prices import AdjustedCatalog, list_rates_used
 from pricing.catalog.price_catalog import Catalog
@@ -42,6 +44,35 @@ def list_conventions(
         *_placement_conventions(request),
         *quotas.quota_conventions(request),
     )
+
+
+NARROWING_FIELDS = (
+    "providers", "regions", "residency", "measured_only", "allow_estimates", "commitments_beyond_horizon", "effort",
+    "materiality_fraction", "existing_value",
+)  # fmt: skip
+"""Fields of a request, besides its limits, that narrow what may be decided or how far it is searched."""
+
+
+def list_request_settings(request: Request) -> tuple[RequestSetting, ...]:
+    """The limits and settings of a request that are not the default."""
+    fields = [(name.replace("_", " "), name, request) for name in NARROWING_FIELDS]
+    limits = [(f"limits: {name.replace('_', ' ')}", name, request.limits) for name in type(request.limits).model_fields]
+    return tuple(
+        RequestSetting(title, _value_texts(getattr(part, name)))
+        for title, name, part in (*fields, *limits)
+        if getattr(part, name) != type(part).model_fields[name].default
+    )
+
+
+def _value_texts(value: object) -> tuple[str, ...]:
+    """A value of a request in words, for people who compare two requests."""
+    if isinstance(value, bool):
+        return ("yes" if value else "no",)
+    if isinstance(value, dict):
+        return tuple(f"{name}: {amount:,g}" for name, amount in value.items())
+    if isinstance(value, int | float):
+        return (f"{value:,.10g}",)
+    return tuple(text for each in value for text in _value_texts(each)) if isinstance(value, tuple) else (str(value),)
 
 
 def _placement_conventions(request: Request) -> tuple[Message, ...]:
@@ -145,3 +176,11 @@ def describe_workloads(
             )
         )
     return tuple(rows)
+
+
+def identify_plan(request: Request, catalog: Catalog) -> str:
+    """A short digest of the request and the prices: equal inputs, equal name."""
+    limits = {name for name in COMMITMENT_TARGETS if getattr(request.limits, name) is None}
+    unset: dict[str, bool | set[str]] = {"limits": limits, **({} if request.uncertainty else {"uncertainty": True})}
+    unset |= {"fiscal_year_starts": True} if request.fiscal_year_starts == 1 else {}
+    return hashlib.sha256((request.model_dump_json(exclude=unset) + catalog.digest).encode()).hexdigest()[:12]

@@ -26,6 +26,7 @@ from pricing.accelerator import AcceleratorNames
 from pricing.catalog.adjusted_prices import AdjustedCatalog, count_newer, find_inactive_rules, list_rates_used
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
+from pricing.counted_nouns import format_count
 from pricing.errors import UnknownName
 from pricing.price import AdjustedPrice
 from pricing.private_prices import SOURCE_ID
@@ -162,7 +163,7 @@ def _find_unpriced_offerings(demands: PortfolioDemand, catalog: Catalog) -> Iter
         if usable is None or offering.accelerator in usable:
             types.setdefault((offering.provider, offering.accelerator), []).append(offering.instance_type)
     for (provider, accelerator), names in types.items():
-        several = [f"{len(names)} types"] if len(names) > TYPES_NAMED_MAX else names
+        several = [format_count(len(names), "type")] if len(names) > TYPES_NAMED_MAX else names
         for name in several:
             yield Gap("no_price", f"{provider} {name} ({accelerator})", message("unpriced_offering"))
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from planner.cli._catalog_options import raise_problems, select_providers
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import format_count, print_report
+from planner.cli._tables import print_report
 from planner.request.errors import InputProblem
 from pricing.catalog import data_folder as local
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog, Coverage
 from pricing.clock import today
+from pricing.counted_nouns import format_count
 from pricing.price import parse_purchase_option
 from pricing.providers import find_plug_in_folders
 from pricing.text_tables import align_columns

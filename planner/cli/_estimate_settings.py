@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,15 @@ from planner.cli._plan_outputs import (
 )
 from planner.cli._quota_tables import read_quota_rows
 from planner.cli._request_files import STANDARD_INPUT, expand_document
-from planner.cli._tables import format_count, print_progress
+from planner.cli._tables import print_progress
 from planner.inputs.merged_settings import merge_mappings
 from planner.inputs.parsed_file import ParsedFile
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.catalog.price_catalog import Catalog
+from pricing.counted_nouns import format_count
 
 OptionValue = str | bool | tuple[str, ...] | None
-PriceFiles = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]
 FIELDS = {"discount_rate": "discount_rate_annual"}
 """Options whose request field has another name."""
@@ -71,19 +71,34 @@ PARTS = {
 """Options that set a field within a part of the request; the first of each part asks for it alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class InputFileOptions:
+    """How a command reads its file and the prices beside it: the options of columns and answers, those of bills, and
+    the files of private prices and exchange rates (None for those of the data folder)."""
+
+    reading: FileReadingOptions = DEFAULT_READING
+    bills: BillForecastOptions = DEFAULT_FORECAST
+    private_prices: str | None = None
+    exchange_rates: str | None = None
+
+    @classmethod
+    def take_from(cls, options: dict[str, Any]) -> InputFileOptions:
+        """These options, which are removed from those of a command; what it has no option for is the default."""
+        bills = {each.name: options.pop(each.name) for each in fields(BillForecastOptions) if each.name in options}
+        prices = {name: options.pop(name) for name in ("private_prices", "exchange_rates") if name in options}
+        return cls(FileReadingOptions.take_from(options), BillForecastOptions(**bills), **prices)
+
+
 def estimate(
     file: str,
     output_choice: OutputChoice,
     options: Mapping[str, OptionValue],
-    money: PriceFiles,
-    reading: FileReadingOptions,
-    bills: BillForecastOptions,
+    inputs: InputFileOptions,
     compare_to: str | None,
 ) -> int:
     """Plan `file`, write the outputs and return the exit code; InvalidRequest with every problem of all inputs.
 
-    `money` are the files of private prices and exchange rates, None for those of the data folder; `reading` are the
-    options of columns and dates, `bills` those of billing exports, `compare_to` is the file of the last review.
+    `compare_to` is the file of the last review.
     """
     outputs, faults = choose_outputs(output_choice.format_name, output_choice.paths)
     outputs, unknown = select_sections(outputs, output_choice)
@@ -96,7 +111,7 @@ def estimate(
         from planner.cli._plan_comparison import read_last_review
 
         last = read_last_review(compare_to, complaints)
-    plan = plan_file(file, settings, places, complaints, money, reading, bills, last)
+    plan = plan_file(file, settings, places, complaints, inputs, last)
     print_progress("writing")
     for line in write_plan(plan, outputs):
         click.echo(line, err=True)
@@ -108,17 +123,15 @@ def plan_file(
     settings: dict[str, Any],
     places: dict[str, str],
     complaints: Sequence[InputProblem],
-    money: PriceFiles,
-    reading: FileReadingOptions = DEFAULT_READING,
-    bills: BillForecastOptions = DEFAULT_FORECAST,
+    inputs: InputFileOptions,
     last: Plan | ReviewRecord | None = None,
     *,
     negotiates: bool = False,
 ) -> Plan:
     """The plan of `file` with `settings`, compared with the review `last`; `complaints` are problems found before.
 
-    `places` has the option of each setting; `money` is as in `estimate`, `negotiates` as in `plan_input`."""
-    read = _read_input(file, settings, complaints, money, reading, bills)
+    `places` has the option of each setting; `negotiates` is as in `plan_input`."""
+    read = _read_input(file, settings, complaints, inputs)
     asked = [text for part, text in ANALYSES.items() if read.document.get(part) is not None]
     analyses = f" with {' and '.join(asked)}" if asked else ""
     print_progress(f"planning {format_count(len(read.document.get('workloads') or ()), 'workload')}{analyses}")
@@ -131,21 +144,15 @@ def plan_file(
             places,
             last_review=last,
             negotiates=negotiates,
-            accepts_proposals=reading.accept_proposals,
+            accepts_proposals=inputs.reading.accept_proposals,
         )
     )
 
 
-def explain(
-    file: str,
-    options: Mapping[str, OptionValue],
-    money: PriceFiles,
-    reading: FileReadingOptions,
-    bills: BillForecastOptions,
-) -> int:
+def explain(file: str, options: Mapping[str, OptionValue], inputs: InputFileOptions) -> int:
     """Print how `file` is read, with the problems that a plan of it would have; the exit code is 2 if it has any."""
     settings, places, faults = parse_settings({k: v for k, v in options.items() if k not in GATE_OPTIONS})
-    read = _read_input(file, settings, faults, money, reading, bills)
+    read = _read_input(file, settings, faults, inputs)
     problems: tuple[InputProblem, ...] = ()
     try:
         check_input(
@@ -154,7 +161,7 @@ def explain(
             read.catalog,
             read.problems,
             places,
-            accepts_proposals=reading.accept_proposals,
+            accepts_proposals=inputs.reading.accept_proposals,
         )
     except InvalidRequest as error:
         problems = error.complaints
@@ -178,14 +185,14 @@ def _read_input(
     file: str,
     settings: dict[str, Any],
     complaints: Sequence[InputProblem],
-    money: PriceFiles,
-    reading: FileReadingOptions,
-    bills: BillForecastOptions,
+    inputs: InputFileOptions,
 ) -> _ReadInput:
     """Reads `file`, asks about it where that is wanted, and writes what was to be saved of its reading."""
     print_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
-    catalog, faults = open_catalog(*money)
+    reading, bills = inputs.reading, inputs.bills
+    catalog, faults = open_catalog(inputs.private_prices, inputs.exchange_rates)
     choices, wrong = reading.choices(catalog)
+    choices = choices.under_settings(settings)
     source, unfit = read_source(file, catalog, choices, bills, complaints)
     while reading.ask and (answers := ask_doubts(source)):  # an answer may raise another doubt
         choices = replace(choices, answers={**choices.answers, **answers})

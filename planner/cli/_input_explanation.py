@@ -39,6 +39,8 @@ from pricing.text_tables import align_columns
 SECONDS = 600.0
 """Time limit for a sheet or document; a bill has none, but prints its progress."""
 TEXT_MAX = 80
+SINGULAR = {"maps": "map", "sheets": "sheet"}
+"""Names of options that may be repeated."""
 aligned = partial(align_columns, width_max=70, indent="  ")
 """Tables whose columns have a maximal width, except for the last one."""
 
@@ -61,6 +63,10 @@ class FileReadingOptions:
     def take_from(cls, options: dict[str, Any]) -> FileReadingOptions:
         """The options about reading, which are removed from those of a command."""
         return cls(**{field.name: options.pop(field.name) for field in fields(cls)})
+
+    def flags_given(self) -> list[str]:
+        """The options that were typed, by their names on the command line."""
+        return [option_flag(SINGULAR.get(each.name, each.name)) for each in fields(self) if getattr(self, each.name)]
 
     def choices(self, catalog: Catalog | None = None) -> tuple[SheetOptions, tuple[InputProblem, ...]]:
         """The options merged over the mapping and the answers file, and the problems of all."""

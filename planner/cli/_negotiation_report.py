@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from planner.cli._estimate_settings import OptionValue, PriceFiles, parse_settings, plan_file
+from planner.cli._estimate_settings import InputFileOptions, OptionValue, parse_settings, plan_file
 from planner.cli._exit_codes import DONE, INFEASIBLE
 from planner.cli._tables import print_report
 from planner.reports._content.negotiation import negotiation_section
@@ -15,10 +15,12 @@ from planner.result import Plan
 from planner.result.risk import NegotiationTarget
 
 
-def report_negotiation(file: str, options: Mapping[str, OptionValue], money: PriceFiles, format_name: str) -> int:
+def report_negotiation(
+    file: str, options: Mapping[str, OptionValue], inputs: InputFileOptions, format_name: str
+) -> int:
     """Plan `file`, confirm the prices and print them; InvalidRequest with every problem."""
     settings, places, complaints = parse_settings(options)
-    plan = plan_file(file, settings, places, complaints, money, negotiates=True)
+    plan = plan_file(file, settings, places, complaints, inputs, negotiates=True)
     columns = tuple(field.name for field in fields(NegotiationTarget))
     records = [asdict(target) for target in plan.negotiation]
     document = {"plan_id": plan.plan_id, "recommendation": headline(plan), "negotiation": records}

@@ -16,6 +16,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.offer_query import parse_offer_query
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import Catalog
+from pricing.counted_nouns import format_count
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import ExchangeRates
 from pricing.private_prices import RateCard
@@ -153,8 +154,8 @@ def _list_price_text(each: UnrentedAccelerator) -> str:
 
 def _note_lines(offers: Offers) -> Sequence[str]:
     listed = len(offers.rows)
-    shown = f"{listed} of {offers.total}" if listed < offers.total else f"{listed}"
-    notes = [f"{shown} prices, by {offers.sort}"] if listed else []
+    shown = f"{listed} of {offers.total} prices" if listed < offers.total else format_count(listed, "price")
+    notes = [f"{shown}, by {offers.sort}"] if listed else []
     if offers.unsorted:
         notes.append(f"{offers.unsorted} have no value of the sort key and are last")
     by_reason: dict[str, list[str]] = {}

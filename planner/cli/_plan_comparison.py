@@ -28,6 +28,7 @@ from planner.reports.json import loads
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import SCHEMA_VERSION, Gap, Plan
 from planner.result.comparison import CauseComponent
+from pricing.counted_nouns import format_count
 from pricing.money import format_amount
 from pricing.plain_text import plain_text
 from pricing.text_tables import align_columns
@@ -181,7 +182,7 @@ def _difference_lines(parted: CostComparison, old: Plan, new: Plan) -> list[str]
 
 
 def _plan_heading(word: str, plan: Plan, strategy: str) -> str:
-    months = f"{plan.month_names[0]} to {plan.month_names[-1]} ({plan.months} months)"
+    months = f"{plan.month_names[0]} to {plan.month_names[-1]} ({format_count(plan.months, 'month')})"
     digest = f" (content {plan.content_digest})" if plan.content_digest else ""
     return plain_text(f"{word}: plan {plan.plan_id}{digest} of {plan.as_of}, {months}, in {plan.currency}: {strategy}")
 

@@ -14,6 +14,7 @@ from planner.cli._tables import print_error
 from planner.reports._content.number_format import format_percent, month_name
 from planner.request.errors import InputProblem
 from planner.result import Plan, PriceUsed, Strategy
+from pricing.counted_nouns import format_count
 from pricing.plain_text import plain_text
 
 GATE_FAILED = 5
@@ -75,7 +76,7 @@ def find_gate_failures(plan: Plan, gates: Gates) -> list[str]:
 def _find_excesses(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
     """Total and monthly limits, compared with cash payments, and workloads against the budgets that they state, by
     their mean cost a month, as reports show it."""
-    months = f"over {plan.months} months"
+    months = f"over {format_count(plan.months, 'month')}"
     rows = [(f"{chosen.name} costs", chosen.total_cost, months, "the budget", budget, "") for budget in gates.totals]
     paid: dict[int, list[float]] = defaultdict(list)
     for row in chosen.cash:
@@ -120,10 +121,10 @@ def _prices_too_old(plan: Plan, gates: Gates) -> Iterator[str]:
         listed = []
         for price in prices:
             parts = (price.provider, price.region, price.instance_type, price.purchase_option)
-            age = f"{price.as_of} ({(plan.as_of - price.as_of).days:,d} days)"
+            age = f"{price.as_of} ({format_count((plan.as_of - price.as_of).days, 'day')})"
             listed.append(f"{plain_text(' '.join(part for part in parts if part))} of {age}")
         counted = f"{len(prices)} price{'s' if len(prices) > 1 else ''} of {plain_text(source)}"
-        yield f"{counted} older than {limit:,d} days: {'; '.join(listed)}"
+        yield f"{counted} older than {format_count(limit, 'day')}: {'; '.join(listed)}"
 
 
 def _format_money(plan: Plan, amount: float) -> str:

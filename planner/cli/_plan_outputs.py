@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.cli._input_problems import unwritable_file
-from planner.reports import folder_format, formats, load
+from planner.reports import companion_format, folder_format, formats, load
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.csv_tables import find_nearest_names
@@ -143,11 +143,13 @@ def _render_output(plan: Plan, output: Output) -> Mapping[str, bytes]:
         from planner.reports.text import render_sections
 
         return {"": render_sections(plan, output.sections)}
+    if output.path and (companion := companion_format(output.format)):
+        return companion.render_with_files(plan, Path(output.path).stem)
     return {"": load(output.format).render(plan)}
 
 
 def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> list[str]:
-    """As `write_plan`, for rendered outputs: the files of a folder by path, or one file by ""."""
+    """As `write_plan`, for rendered outputs: the files of a folder by path, or one file by "" and its other files."""
     staged: list[tuple[Path, Path]] = []
     messages = []
     try:
@@ -155,7 +157,9 @@ def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> lis
             if output.path:
                 staged += _stage_files(output, files)
                 size = sum(len(data) for data in files.values())
-                messages.append(f"wrote {output.path} ({output.format}, {max(1, round(size / 1024)):,} KiB)")
+                others = [] if output.folder else [name for name in files if name]
+                more = f", beside it {', '.join(others)}" if others else ""
+                messages.append(f"wrote {output.path} ({output.format}, {max(1, round(size / 1024)):,} KiB){more}")
         for temporary, target in staged:
             temporary.replace(target)
     finally:
@@ -180,7 +184,7 @@ def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path,
     staged: list[tuple[Path, Path]] = []
     try:
         for name, data in files.items():
-            target = root / name if name else root
+            target = (root / name if output.folder else root.with_name(name)) if name else root
             target.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".planner-", delete=False) as file:
                 staged.append((Path(file.name), target))

@@ -15,6 +15,7 @@ from pricing.catalog import data_folder
 from pricing.catalog.data_folder import StoredSnapshot
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
 from pricing.catalog.snapshot_tables import read_snapshot
+from pricing.counted_nouns import format_count
 from pricing.csv_tables import find_nearest_names
 from pricing.price import parse_purchase_option
 from pricing.providers import CatalogLayout
@@ -189,7 +190,7 @@ def _tally_lines(tallies: Iterable[PriceChangeSummary]) -> list[str]:
 
 
 def _mover_lines(moved: Sequence[PriceChange], limit: int) -> Iterator[str]:
-    yield f"{len(moved):,} prices moved" + (f", the {limit:,} largest:" if len(moved) > limit else "")
+    yield f"{format_count(len(moved), 'price')} moved" + (f", the {limit:,} largest:" if len(moved) > limit else "")
     head = ("provider", "region", "type", "purchase option", "before", "after", "change", "as of", "source")
     yield from align_columns(head, map(_mover_row, moved[:limit]), ("before", "after", "change"))[0 if moved else 1 :]
 

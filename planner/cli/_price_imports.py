@@ -20,6 +20,7 @@ from planner.request.errors import InputProblem
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
 from pricing.clock import today
+from pricing.counted_nouns import format_count
 from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.imports.importable_files import (
     EXTERNAL_CATALOGS,
@@ -72,7 +73,7 @@ def import_files(
         else:
             target, changed = copy_user_file(path, kind, data)
             state = "now in use" if changed else "unchanged"
-            click.echo(f"{path}: {kind}, {counts[path]:,} rows, {state}: {target}")
+            click.echo(f"{path}: {kind}, {format_count(counts[path], 'row')}, {state}: {target}")
     return max(codes)
 
 
@@ -113,8 +114,8 @@ def _land_prices(path: Path, pending: PendingImport, accepted: Mapping[str, str]
     counted = pending.counted
     left = sum(counted.left.values())
     summary = f"{counted.taken:,} imported + {left:,} left out + {counted.refused:,} rejected"
-    click.echo(f"{path}: {counted.rows:,} rows = {summary}")
-    print_progress(f"checking {len(pending.fetched.prices):,} prices")
+    click.echo(f"{path}: {format_count(counted.rows, 'row')} = {summary}")
+    print_progress(f"checking {format_count(len(pending.fetched.prices), 'price')}")
     target = data / "providers" / pending.provider
     is_new = pending.provider not in _provider_names(data)
     if is_new:

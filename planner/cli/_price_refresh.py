@@ -14,6 +14,7 @@ from pricing.adapters.protocol import RejectedRow
 from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.clock import today
+from pricing.counted_nouns import format_count
 from pricing.errors import FailureKind
 from pricing.refresh.price_refresh import RefreshOutcome, RefreshProgress, TaskFailure, refresh_provider
 from pricing.snapshots.publication import PublishedSnapshot
@@ -68,7 +69,7 @@ def report_progress(step: RefreshProgress) -> None:
     if not sys.stderr.isatty():
         return
     count = f"{step.done}/{step.total} " if step.total else ""
-    end = f"failed: {step.failed}" if step.failed else f"{step.rows:,} rows" if step.total else "..."
+    end = f"failed: {step.failed}" if step.failed else format_count(step.rows, "row") if step.total else "..."
     click.echo(f"{step.provider:6} {count}{step.task}: {end}", err=True)
 
 
@@ -86,11 +87,12 @@ def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
     """A published snapshot with its changes, the rows left out and the beginning of its quarantine."""
     state = "" if snapshot.changed else " (unchanged)"
     gone = f", {snapshot.gone:,} gone" if snapshot.gone else ""
-    yield f"{snapshot.provider}: {snapshot.id}{state}, {snapshot.offerings:,} types, {snapshot.prices:,} prices"
-    yield f"  {snapshot.read:,} prices read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
+    counts = f"{format_count(snapshot.offerings, 'type')}, {format_count(snapshot.prices, 'price')}"
+    yield f"{snapshot.provider}: {snapshot.id}{state}, {counts}"
+    yield f"  {format_count(snapshot.read, 'price')} read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
     if snapshot.sale_terms:
         yield f"  {snapshot.sale_terms:,} terms of sale that differ from the tables, as the provider tells them"
-    yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
+    yield from (f"  {format_count(rows, 'row')} left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
     if rejected := snapshot.held:
         yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.quarantine}"
         yield from rejected_lines(rejected)

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import format_count
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
@@ -24,6 +23,7 @@ from pricing.catalog.snapshot_tables import (
     read_provider_facts,
     read_snapshot,
 )
+from pricing.counted_nouns import format_count
 from pricing.csv_tables import find_nearest_names, quote_toml_strings
 from pricing.errors import InvalidSnapshot
 from pricing.imports.importable_files import PROVIDER_NAME

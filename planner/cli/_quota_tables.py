@@ -13,9 +13,10 @@ import click
 
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
 from planner.cli._input_problems import unwritable_file
-from planner.cli._tables import format_count, print_text
+from planner.cli._tables import print_text
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.clock import today
+from pricing.counted_nouns import format_count
 from pricing.csv_tables import short_path
 from pricing.errors import InvalidSnapshot
 

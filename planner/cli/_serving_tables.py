@@ -13,6 +13,7 @@ from planner.cli._exit_codes import DONE
 from planner.cli._tables import json_text, print_text
 from planner.messages import text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.counted_nouns import format_count
 from pricing.csv_tables import parse_number
 from pricing.errors import UnknownName
 from pricing.text_tables import align_columns
@@ -343,6 +344,6 @@ def report_errors(file: str, format_name: str) -> int:
 
 
 def _left_out_lines(file: str, table: ServingTable, left: Mapping[str, int]) -> Iterator[str]:
-    yield f"{len(table.results) + len(table.refused):,} rows"
+    yield format_count(len(table.results) + len(table.refused), "row")
     yield from (f"  {count:,} {reason}" for reason, count in sorted(left.items(), key=lambda item: (-item[1], item[0])))
     yield from (f"  {file}:{row.line}: left out: {row.reason}" for row in table.refused)

@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.cli._exit_codes import DONE, INVALID_INPUT
 from planner.cli._request_files import read_bytes
-from planner.cli._tables import format_count, print_error, print_report
+from planner.cli._tables import print_error, print_report
 from planner.request.errors import InvalidRequest
 from planner.studies import (
     CheckedValue,
@@ -20,6 +20,7 @@ from planner.studies import (
 )
 from planner.studies.examples import read_examples
 from pricing.catalog.price_catalog import Catalog
+from pricing.counted_nouns import format_count
 from pricing.plain_text import plain_line
 from pricing.text_tables import align_columns
 

@@ -76,11 +76,6 @@ def print_error(head: str, lines: Iterable[str]) -> None:
         click.echo(f"  {log_safe_text(line)}", err=True)
 
 
-def format_count(number: int, noun: str) -> str:
-    """1 day, 2 days."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def format_percent(value: float | None) -> str:
     """+12.5%; empty for None."""
     return "" if value is None else f"{value:+,.1f}%"

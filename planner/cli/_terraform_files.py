@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from planner.cli._estimate_settings import plan_file
+from planner.cli._estimate_settings import InputFileOptions, plan_file
 from planner.cli._exit_codes import DONE, INFEASIBLE
+from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions
 from planner.cli._plan_comparison import read_plan
 from planner.cli._plan_outputs import Output, write_outputs
 from planner.reports.terraform import SUFFIX, files, find_option_problems, unprovisioned_lines, zip_files
@@ -19,10 +20,12 @@ from pricing.plain_text import plain_text
 FORMAT = "terraform"
 
 
-def write_terraform(file: str, path: str, strategy: str | None, nodes: str) -> int:
+def write_terraform(
+    file: str, path: str, strategy: str | None, nodes: str, reading: FileReadingOptions = DEFAULT_READING
+) -> int:
     """Write the Terraform of the plan in `file` and return the exit code; InvalidRequest with every problem."""
     faults: list[InputProblem] = []
-    plan = _load_plan(file, faults)
+    plan = _load_plan(file, faults, reading)
     faults += find_option_problems(plan, strategy, nodes)
     if faults or plan is None:
         raise InvalidRequest(tuple(faults))
@@ -35,11 +38,13 @@ def write_terraform(file: str, path: str, strategy: str | None, nodes: str) -> i
     return INFEASIBLE if plan.status == "infeasible" else DONE
 
 
-def _load_plan(file: str, faults: list[InputProblem]) -> Plan | None:
-    """The plan in `file`, or a new plan of the workloads in it."""
-    if _is_plan(file):
-        return read_plan(file, faults)
-    return plan_file(file, {}, {}, (), (None, None))
+def _load_plan(file: str, faults: list[InputProblem], reading: FileReadingOptions) -> Plan | None:
+    """The plan in `file`, or a new plan of the workloads in it, read with the options of sheets."""
+    if not _is_plan(file):
+        return plan_file(file, {}, {}, (), InputFileOptions(reading))
+    message = f"{file} is a plan, not a sheet"
+    faults += [InputProblem("", flag, message, "", "a sheet") for flag in reading.flags_given()]
+    return read_plan(file, faults)
 
 
 def _is_plan(file: str) -> bool:

@@ -20,6 +20,7 @@ from planner.performance.throughput.published_results import (
 )
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
+from pricing.counted_nouns import format_count
 from pricing.text_tables import align_columns
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _row_lines(
     file: str, table: ResultsTable, pairs: Sequence[ResultPair], shipped: set[PublishedResult]
 ) -> Iterator[str]:
     counts = count_rows(table, pairs, shipped)
-    yield f"{counts['rows']:,} rows: {counts['used']:,} used, {counts['left_out']:,} left out"
+    yield f"{format_count(counts['rows'], 'row')}: {counts['used']:,} used, {counts['left_out']:,} left out"
     if counts["alone"]:
         yield f"{counts['alone']:,} of those used have no other result to compare with"
     if counts["mixed"]:

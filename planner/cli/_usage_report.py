@@ -12,13 +12,14 @@ from typing import Any
 
 from planner.cli._exit_codes import DONE
 from planner.cli._input_problems import unreadable_file
-from planner.cli._tables import format_count, print_report
+from planner.cli._tables import print_report
 from planner.inputs.bills import Bill, NotABill, read
 from planner.inputs.bills.bill import BilledUsageLine
 from planner.inputs.bills.commitments import Commitment, collect_commitments
 from planner.inputs.bills.usage import Usage, UsageSum, combine_bills, sum_lines, sum_lines_by
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
+from pricing.counted_nouns import format_count
 from pricing.money import format_amount
 from pricing.plain_text import log_safe_text, spreadsheet_text
 from pricing.plain_text import plain_text as clean

@@ -16,7 +16,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, with all digits.")
 def command(old: str, new: str, strategy: str | None, as_json: bool) -> int:
     """Break the cost difference between two plans down by cause: exchange rate, discount rate, price, data, throughput,
-    demand, assumption, existing, months, requirement, decisions. The parts add up to the difference.
+    demand, assumption, existing, months, requirement, limit, decisions. The parts add up to the difference.
 
     OLD and NEW are plans as JSON (`planner estimate -o plan.json`, or an answer of POST /plan). The plans
     are not optimised again: the purchases of the old plan are repriced, one change at a time.

@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from pricing.counted_nouns import format_count
+
 PACKAGES = ("planner", "pricing")
 
 
@@ -70,7 +72,7 @@ def _check_catalog() -> list[str]:
     except PricingError as error:
         return [f"the catalogue cannot be read: {error}"]
     days = (today() - oldest).days
-    click.echo(f"catalogue    {catalog.digest}, oldest price in use {oldest} ({days} days)")
+    click.echo(f"catalogue    {catalog.digest}, oldest price in use {oldest} ({format_count(days, 'day')})")
     return []
 
 

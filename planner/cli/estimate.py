@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
+from planner.cli._plan_options import BILL_OPTIONS, READING_OPTIONS, REQUEST_OPTIONS, with_options
+
 OUTPUT_HELP = "Also write a file (format by suffix) or a folder/ (Terraform); may be repeated. - is standard output."
-RATES_HELP = "CSV of dated exchange rates: date,from,to,rate,source."
-MAP_HELP = "Meaning of a column by its title: a field, a month or ignore; may be repeated."
-CARD_HELP = "CSV of your discounts and negotiated prices."
 BUDGET_HELP = "Exit with 5 above a cost: AMOUNT in total, AMOUNT/month, or workloads (their budgets); may be repeated."
 DEMAND_HELP = "Change of demand per year, lowest and highest: -20%,50%; implies --uncertainty.  [default: as planned]"
 TAIL_HELP = "Weight of the mean of the dearest tenth of cases, 0 to 1; implies --uncertainty.  [default: 0]"
@@ -32,42 +31,7 @@ class ReportFormatType(click.ParamType[str]):
 
 @click.command(short_help="Plan the workloads of a spreadsheet, a YAML or a JSON file.")
 @click.argument("file", default="-", metavar="[FILE]")
-@click.option("--months", metavar="N", help="Months to plan, 1 to 120.  [default: the file's, else 12]")
-@click.option("--start", metavar="YYYY-MM", help="First month of the plan.  [default: the file's, else the next month]")
-@click.option(
-    "--as-of", metavar="YYYY-MM-DD", help="Date of the plan, from which the age of prices is counted.  [default: today]"
-)
-@click.option(
-    "--strategies",
-    metavar="LIST",
-    multiple=True,
-    help="Strategies to plan: cloud, onprem, hybrid.  [default: all three]",
-)
-@click.option(
-    "--providers",
-    metavar="LIST",
-    multiple=True,
-    help="The only providers to rent from.  [default: all but those on request]",
-)
-@click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]")
-@click.option(
-    "--currency", metavar="CODE", help="Currency of the plan and of all amounts in the request.  [default: USD]"
-)
-@click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
-@click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
-@click.option("--discount-rate", metavar="RATE", help="Yearly discount rate: 0.08 or 8%.  [default: see the plan]")
-@click.option(
-    "--assumptions", metavar="FILE", help="YAML or JSON of assumption names and values that replace defaults."
-)
-@click.option("--setup", metavar="FILE", help="YAML or JSON of existing hardware, quotes, site, finance and limits.")
-@click.option("--quotas", metavar="FILE", help="CSV of the quotas of your accounts, as `planner quota` writes it.")
-@click.option(
-    "--effort",
-    metavar="LEVEL",
-    help="How long to search: quick, standard or proof.  [default: the file's, else standard]",
-)
-@click.option("--measured-only", is_flag=True, help="Use measured throughput only, no predictions.")
-@click.option("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts.")
+@with_options(REQUEST_OPTIONS)
 @click.option("--risk", is_flag=True, help="Add a risk analysis: sensitivities, Monte Carlo draws, value of waiting.")
 @click.option("--seed", metavar="N", help="Seed of the draws; implies --risk.  [default: the file's, else 0]")
 @click.option("--draws", metavar="N", help="Number of draws; implies --risk.  [default: the file's, else 10,000]")
@@ -80,18 +44,7 @@ class ReportFormatType(click.ParamType[str]):
 @click.option("--scenarios", metavar="N", help="Scenarios, 2 to 100; implies --uncertainty.  [default: 30]")
 @click.option("--carbon-limit", metavar="KG", help="Largest emission of each year, in kg CO2e.  [default: no limit]")
 @click.option("--call-price", metavar="WORKLOAD=IN,OUT", multiple=True, help=CALL_HELP)
-@click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help=MAP_HELP)
-@click.option("--mapping", metavar="FILE", help="YAML of the meaning of columns, as --save-mapping writes it.")
-@click.option("--save-mapping", metavar="FILE", help="Write how the columns were read, for --mapping.")
-@click.option("--sheet", "sheets", multiple=True, metavar="NAME", help="The only sheet to read; may be repeated.")
-@click.option("--answers", metavar="FILE", help="YAML of answers about the file, as --save-answers writes it.")
-@click.option("--save-answers", metavar="FILE", help="Write the questions about the file with their proposals.")
-@click.option("--accept-proposals", is_flag=True, help="Plan with the proposed reading of everything in doubt.")
-@click.option("--ask", is_flag=True, help="Ask on the terminal about everything in doubt.")
-@click.option("--dates", metavar="dmy|mdy", help="Order of day and month in dates such as 3/4/2027.")
-@click.option("--growth", metavar="RATE", help="Monthly growth of the hours of a bill: 0.03 or 3%.  [default: 0]")
-@click.option("--tag", metavar="KEY", help="Tag of a bill whose values name the workloads.  [default: see the plan]")
-@click.option("--substitution", is_flag=True, help="Allow other accelerators for the workloads of a bill.")
+@with_options(READING_OPTIONS, BILL_OPTIONS)
 @click.option(
     "--compare-to", metavar="OLD", help="Report the changes since the last review: its plan as JSON, or its workbook."
 )
@@ -107,13 +60,8 @@ def command(
     format_name: str | None,
     paths: tuple[str, ...],
     sections: tuple[str, ...],
-    exchange_rates: str | None,
-    private_prices: str | None,
-    growth: str | None,
-    tag: str | None,
     compare_to: str | None,
     *,
-    substitution: bool,
     explain_input: bool,
     full: bool,
     **options: str | bool | tuple[str, ...] | None,
@@ -137,14 +85,10 @@ def command(
     Exit codes: 0 a plan; 2 invalid input (every problem with its place, no files written); 3 no feasible plan, 5 over
     budget or a price too old (the reasons are printed, all outputs written); 1 internal error; 130 interrupted.
     """
-    from planner.application import BillForecastOptions
-    from planner.cli._estimate_settings import estimate, explain
-    from planner.cli._input_explanation import FileReadingOptions
+    from planner.cli._estimate_settings import InputFileOptions, estimate, explain
     from planner.cli._plan_outputs import OutputChoice
 
-    reading = FileReadingOptions.take_from(options)
-    bill, money = BillForecastOptions(growth, tag, substitution), (private_prices, exchange_rates)
+    inputs = InputFileOptions.take_from(options)
     if explain_input:
-        return explain(file, options, money, reading, bill)
-    outputs = OutputChoice(format_name, paths, sections, full)
-    return estimate(file, outputs, options, money, reading, bill, compare_to)
+        return explain(file, options, inputs)
+    return estimate(file, OutputChoice(format_name, paths, sections, full), options, inputs, compare_to)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from planner.cli.estimate import CARD_HELP, RATES_HELP
+from planner.cli._plan_options import CARD_HELP, RATES_HELP
 
 
 class OfferFilterCommand(click.Command):

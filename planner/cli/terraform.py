@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from planner.cli._plan_options import READING_OPTIONS, with_options
+
 
 @click.command(short_help="Write Terraform that provisions a plan.")
 @click.argument("plan", metavar="PLAN")
@@ -17,7 +19,10 @@ import click
     default="vm",
     help="vm: virtual machines; kubernetes: node pools of existing clusters.  [default: vm]",
 )
-def command(plan: str, path: str, strategy: str | None, nodes: str) -> int:
+@with_options(READING_OPTIONS)
+def command(
+    plan: str, path: str, strategy: str | None, nodes: str, **options: str | bool | tuple[str, ...] | None
+) -> int:
     """Write one Terraform root module per provider for the capacity that PLAN rents, filled in from the plan.
 
     PLAN is a plan as JSON (`planner estimate -o plan.json`, or an answer of POST /plan), or any file that
@@ -34,6 +39,7 @@ def command(plan: str, path: str, strategy: str | None, nodes: str) -> int:
     Exit codes: 0 written; 2 invalid input (every problem with its place, no files written);
     3 no feasible plan (the reasons are written); 1 internal error; 130 interrupted.
     """
+    from planner.cli._input_explanation import FileReadingOptions
     from planner.cli._terraform_files import write_terraform
 
-    return write_terraform(plan, path, strategy, nodes)
+    return write_terraform(plan, path, strategy, nodes, FileReadingOptions.take_from(options))

@@ -23,6 +23,7 @@ class RowKind(Enum):
     REPEATED_HEADER = "repeated header"
     TOTAL = "total"
     UNLABELLED_TOTAL = "total without a label"
+    LAST_YEAR = "last year, to compare with"
     EXCLUDED = "excluded by its row"
     EXAMPLE = "example row"
     HEADING = "note or heading: a single text"
@@ -34,6 +35,23 @@ class RowKind(Enum):
     FURTHER_MONTH = "a further month of another row"
     NO_ASSUMPTION = "no assumption of the planner"
     OTHER_VERSION = "another version of workloads that are planned from {planned}"
+
+
+@dataclass(frozen=True, slots=True)
+class LastYear:
+    """The use or cost of last year of the workload of that index (-1: of all), called `title`, in `cell`.
+
+    `kind` is cost, hours, or empty for an amount in the unit of its column, which holds `planned` of the demand.
+    `readings` are the possible amounts a month, in `currency` where it is a cost.
+    """
+
+    workload: int
+    title: str
+    kind: str
+    cell: Cell
+    readings: tuple[float, ...]
+    currency: str = ""
+    planned: float = 0.0
 
 
 @dataclass(slots=True)
@@ -53,7 +71,10 @@ class ReadingLog:
     refused: list[RefusedRow] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     doubts: DoubtRecord = field(default_factory=DoubtRecord)
+    last_year: list[LastYear] = field(default_factory=list)
     rows_used: int = 0
+    fiscal_year_starts: int = 0
+    """The month in which the fiscal year starts; 0: not known yet."""
     amount: tuple[str, str] = ("", "")
     """The currency of the file's amounts, and the place of the first one."""
 

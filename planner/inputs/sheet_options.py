@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from planner.inputs.notation.header_terms import MEANINGS
 from planner.request.errors import InputProblem
@@ -44,6 +44,7 @@ class SheetOptions:
     `dates` is dmy, mdy or empty: a date that could be either is then rejected. `catalog` None is the shipped one.
     `projection` and `seconds` (the time limit of reading, None: no limit) are for billing exports. `answers` are the
     choices for doubts by id, `cells` texts that replace cells by place; `sheets` are the only ones to read, if any.
+    `fiscal_year_starts` is the month that a setting gives, 0 for none.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +56,13 @@ class SheetOptions:
     answers: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
     sheets: tuple[str, ...] = ()
+    fiscal_year_starts: int = 0
+
+    def under_settings(self, settings: Mapping[str, Any]) -> SheetOptions:
+        """With the settings of a request that matter for reading; invalid ones are problems of the request."""
+        stated = str(settings.get("fiscal_year_starts", ""))
+        starts = int(stated) if stated.isdecimal() and 1 <= int(stated[:3]) <= 12 else 0
+        return replace(self, fiscal_year_starts=starts)
 
     def field_of(self, title: str) -> str:
         """The field that a title is mapped to, else empty."""

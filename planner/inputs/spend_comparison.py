@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from planner.inputs.parsed_file import CalculatorEstimate, ParsedFile, PresentSpend
 from planner.result import Plan
+from pricing.counted_nouns import format_count
 
 UNCOMPARED_CATEGORIES = ("cloud_support", "tax")
 """Payments of a plan that the accelerator lines of a bill do not contain: bills list support and tax separately."""
@@ -49,7 +50,8 @@ def _compare_with_bill(plan: Plan, strategy: str, present: PresentSpend) -> str:
         "month for as long as they run, reduce that"
     )
     return (
-        f"present spend against plan, over {plan.months} months in {plan.currency}: continuing as today costs "
+        f"present spend against plan, over {format_count(plan.months, 'month')} in {plan.currency}: continuing "
+        f"as today costs "
         f"{before:,.2f} ({present.view}; each hour at its present cost, commitments renewed as they are), the "
         f"recommended plan ({best.name}) {after:,.2f} ({', '.join(parts)}): it "
         f"{'saves' if saving >= 0 else 'costs more by'} {abs(saving):,.2f}{share}"
@@ -62,7 +64,8 @@ def _compare_with_estimate(plan: Plan, strategy: str, estimates: tuple[Calculato
     saving = before - best.total_cost
     share = f" ({abs(saving) / before:.0%})" if before else ""
     return (
-        f"estimate against plan, cash over {plan.months} months in {plan.currency}: the accelerator lines of the "
+        f"estimate against plan, cash over {format_count(plan.months, 'month')} in {plan.currency}: the "
+        f"accelerator lines of the "
         f"estimate cost {before:,.0f}, the recommended plan ({best.name}) {best.total_cost:,.0f}: "
         f"{abs(saving):,.0f} {'less' if saving >= 0 else 'more'}{share}"
     )

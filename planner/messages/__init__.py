@@ -15,9 +15,11 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from planner.messages import texts
 from planner.result.message import Message
+from pricing.counted_nouns import CountFormatter
 
 Text = str | Callable[..., str]
 T = TypeVar("T")
+COUNTED = CountFormatter()
 
 
 @cache
@@ -37,7 +39,7 @@ def text_of(message: Message) -> str:
     parameter has none."""
     text = message_texts()[message.code]
     parameters = {name: _words_of(value) for name, value in message.parameters.items()}
-    return text.format(**parameters) if isinstance(text, str) else text(**parameters)
+    return COUNTED.vformat(text, (), parameters) if isinstance(text, str) else text(**parameters)
 
 
 def _words_of(value: object) -> object:

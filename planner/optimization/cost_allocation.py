@@ -14,7 +14,9 @@ from planner.optimization import solution
 from planner.optimization.solution import CandidateUse, Decisions, PlanningContext
 from planner.result import EXISTING_SUFFIX, WorkloadCost
 from planner.supply.homes import is_owned_place
+from planner.supply.payments import covered_months
 from planner.workloads.demand import WorkloadDemand
+from pricing.units import HOURS_PER_DAY
 
 Place = tuple[str, ...]
 
@@ -37,6 +39,22 @@ def purchase_shares(decisions: Decisions, setting: PlanningContext) -> dict[tupl
         weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
         used[resource.pool or resource.key][share.candidate.need] += share.node_hours * weight
     return {order.resource.key: normalise_weights(used[order.resource.key]) for order in decisions.bought}
+
+
+def used_fractions(decisions: Decisions, setting: PlanningContext) -> dict[tuple[tuple[str, ...], int], float]:
+    """By key of the resource and month, the part of its hours (of committed money, of the money) that is used."""
+    resources = setting.market.resources
+    used: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
+    for share in decisions.shares:
+        resource = resources[share.candidate.resource]
+        weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
+        used[resource.pool or resource.key, share.month] += share.node_hours * weight
+    there: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
+    for order in decisions.bought:
+        hours = HOURS_PER_DAY if order.resource.unit == "node_day" else setting.terms.hours_per_month
+        for month in covered_months(order.resource, order.month, setting.assumptions, setting.terms):
+            there[order.resource.key, month] += order.quantity * hours
+    return {key: min(1.0, used[key] / hours) for key, hours in there.items() if hours}
 
 
 def allocate_costs(decisions: Decisions, setting: PlanningContext, value_of: Valuation) -> list[float]:

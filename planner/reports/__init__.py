@@ -33,6 +33,14 @@ class FolderFormat(ReportFormat, Protocol):
         ...
 
 
+class CompanionFormat(ReportFormat, Protocol):
+    """The contents of a format's module that refers to files of its own: one with a function `render_with_files`."""
+
+    def render_with_files(self, plan: Plan, stem: str) -> dict[str, bytes]:
+        """The report of a file called `stem` under "", and the files that it refers to by their names."""
+        ...
+
+
 def formats() -> tuple[str, ...]:
     """The names of the formats, sorted; imports none of them.
 
@@ -47,7 +55,8 @@ def load(name: str) -> ReportFormat:
     if name not in formats():
         raise KeyError(name)
     module = importlib.import_module(f"{__name__}.{name}")
-    protocol = FolderFormat if hasattr(module, "files") else ReportFormat
+    more = {"files": FolderFormat, "render_with_files": CompanionFormat}
+    protocol = next((each for name, each in more.items() if hasattr(module, name)), ReportFormat)
     return cast(ReportFormat, check_plugin(module, protocol, "output format"))
 
 
@@ -55,3 +64,9 @@ def folder_format(name: str) -> FolderFormat | None:
     """The module of the format `name` where it can also write a folder."""
     module = load(name)
     return cast(FolderFormat, module) if hasattr(module, "files") else None
+
+
+def companion_format(name: str) -> CompanionFormat | None:
+    """The module of the format `name` where it refers to files of its own."""
+    module = load(name)
+    return cast(CompanionFormat, module) if hasattr(module, "render_with_files") else None

@@ -21,6 +21,7 @@ from planner.reports._content.number_format import month_name
 from planner.reports._content.purchase_pools import payment_title
 from planner.result import EXISTING_SUFFIX, CashRow, Plan, Purchase, Strategy, Use
 from planner.result.financial_views import Depreciation, OwningReturn
+from pricing.counted_nouns import format_count
 from pricing.plain_text import spreadsheet_text
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
@@ -124,7 +125,7 @@ def _measure_row(
 
 def _owning_measures(own: OwningReturn) -> Iterator[tuple[str, float | None, str]]:
     for time, saved in enumerate(own.savings):
-        yield "saved", saved, f"{time} months from the start"
+        yield "saved", saved, f"{format_count(time, 'month')} from the start"
     yield "net_present_value", own.net_present_value, ""
     for rate in own.internal_rates_annual:
         yield "internal_rate_annual", rate, ""

@@ -14,6 +14,7 @@ from planner.reports._content.plan_charts import draw_charts
 from planner.reports._content.report_outline import SECTIONS, list_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
+from pricing.counted_nouns import format_count
 from pricing.plain_text import plain_text
 
 MEDIA_TYPE = "text/html; charset=utf-8"
@@ -39,7 +40,7 @@ footer { color: #666; font-size: 0.85em; margin-top: 1em; }
 
 def render(plan: Plan) -> bytes:
     """The page, UTF-8."""
-    title = f"GPU capacity plan {plan.start}, {plan.months} months"
+    title = f"GPU capacity plan {plan.start}, {format_count(plan.months, 'month')}"
     parts = [
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{_escape_text(title)}</title>',
@@ -50,7 +51,7 @@ def render(plan: Plan) -> bytes:
     for section in first_screen(plan, LISTED_MAX):
         parts += [f"<h2>{_escape_text(section.title)}</h2>", *_block_parts(section)]
     charts = draw_charts(plan)
-    parts += ["<h2>Charts</h2>", '<div class="charts">', *charts, "</div>"] if charts else []
+    parts += ["<h2>Charts</h2>", '<div class="charts">', *charts.values(), "</div>"] if charts else []
     parts.append('<h2 class="folded">The whole report</h2>')
     for section in list_sections(plan, SECTIONS, in_full=True):
         parts += [f"<details><summary>{_escape_text(section.title)}</summary>", *_block_parts(section), "</details>"]

@@ -20,6 +20,7 @@ from planner.reports._content.charges import Charge, build_charges
 from planner.reports._content.number_format import month_name
 from planner.reports._content.sections import recommended_strategy
 from planner.result import Gap, Plan, Strategy, Use
+from pricing.counted_nouns import format_count
 from pricing.plain_text import plain_text
 
 MEDIA_TYPE = "application/x.infracost+json"
@@ -177,7 +178,7 @@ def _plan_metadata(plan: Plan, chosen: Strategy | None, plan_charges: Iterable[C
         "planSchemaVersion": plan.schema_version,
         "asOf": str(plan.as_of),
         "strategy": chosen.name if chosen is not None else None,
-        "month": f"mean of {plan.months} months",
+        "month": f"mean of {format_count(plan.months, 'month')}",
         "view": "effective cost: commitments and owned nodes in the months that they serve",
         "totalCost": _decimal_text(math.fsum(sums.values())) if chosen is not None else None,
         "dearestMonth": month_name(plan, costliest_month) if costliest_month is not None else None,

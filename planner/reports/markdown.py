@@ -8,13 +8,16 @@ plan is too large for that, its longest sections are left out, by name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
 
 from planner.reports._content.changes import changes_section
 from planner.reports._content.first_screen import LISTED_MAX, first_screen
 from planner.reports._content.markdown_text import disable_autolinks, escape_line, escape_markdown, table_row
+from planner.reports._content.plan_charts import TITLES, draw_charts
 from planner.reports._content.report_outline import SECTIONS, list_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
+from pricing.counted_nouns import format_count
 
 MEDIA_TYPE = "text/markdown; charset=utf-8"
 SUFFIX = ".md"
@@ -25,12 +28,25 @@ COMMENT_BYTES = 65_536
 
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
+    return _render_report(plan, ())
+
+
+def render_with_files(plan: Plan, stem: str) -> dict[str, bytes]:
+    """The report with links to its charts, and the charts as files: `stem`-cash.svg and others."""
+    charts = {f"{stem}-{name}.svg": (TITLES[name], svg) for name, svg in draw_charts(plan).items()}
+    links = [f"![{title}]({quote(name)})" for name, (title, _) in charts.items()]
+    return {"": _render_report(plan, links), **{name: f"{svg}\n".encode() for name, (_, svg) in charts.items()}}
+
+
+def _render_report(plan: Plan, links: Sequence[str]) -> bytes:
+    """The report, with links to charts after its open part."""
     changes = changes_section(plan)
     opened = [*first_screen(plan, LISTED_MAX), *([changes] if changes else [])]
     head = [
-        f"# GPU capacity plan {plan.start}, {plan.months} months",
+        f"# GPU capacity plan {plan.start}, {format_count(plan.months, 'month')}",
         "",
         *_shorten_lines(line for section in opened for line in _open_section(section)),
+        *([line for link in ("## Charts", *links) for line in (link, "")] if links else []),
     ]
     folded = [section for section in list_sections(plan, SECTIONS, in_full=True) if section not in opened]
     parts = [(section.title, "\n".join(_folded_section(section))) for section in folded]

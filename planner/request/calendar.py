@@ -29,14 +29,24 @@ def name_month(first: str, month: int) -> str:
     return f"{index // 12}-{index % 12 + 1:02d}"
 
 
-def name_quarter(first: str, month: int) -> str:
-    """The quarter of the calendar of a month counted from 1, the month `first`.
+def name_fiscal_year(first: str, month: int, starts: int = 1) -> str:
+    """The fiscal year of a month counted from 1, the month `first`, by both its years: companies name it by either.
 
-    >>> name_quarter("2026-12", 12)
-    '2027-Q4'
+    >>> name_fiscal_year("2026-12", 1, starts=4), name_fiscal_year("2026-12", 1)
+    ('FY26/27', '2026')
     """
-    year, of_year = divmod(month_index(first) + month - 1, 12)
-    return f"{year}-Q{of_year // 3 + 1}"
+    year = (month_index(first) + month - starts) // 12
+    return str(year) if starts == 1 else f"FY{year % 100:02d}/{(year + 1) % 100:02d}"
+
+
+def name_quarter(first: str, month: int, starts: int = 1) -> str:
+    """The quarter of a month counted from 1, the month `first`, of the fiscal year that begins in the month `starts`.
+
+    >>> name_quarter("2026-12", 12), name_quarter("2026-12", 1, starts=4)
+    ('2027-Q4', 'FY26/27-Q3')
+    """
+    of_year = (month_index(first) + month - starts) % 12
+    return f"{name_fiscal_year(first, month, starts)}-Q{of_year // 3 + 1}"
 
 
 def order_ahead_months(request: Request) -> int:

@@ -307,6 +307,8 @@ class Request(RequestModel):
     """Date of the plan; prices and rates of that day or earlier count."""
     start: YearMonth | None = None
     """First month, such as 2026-12; default: the month after `as_of`."""
+    fiscal_year_starts: Annotated[int, Field(ge=1, le=12)] = 1
+    """Month in which the fiscal year starts, 1 to 12: cash is shown by its quarters and years."""
     currency: Currency = "USD"
     """Currency of the plan and of all amounts of the request, ISO 4217."""
     strategies: tuple[Literal["cloud", "onprem", "hybrid"], ...] = ("cloud", "onprem", "hybrid")

@@ -20,6 +20,7 @@ from planner.result.plans import (
     Recommendation,
     RecoveryOption,
     RequestedWorkload,
+    RequestSetting,
 )
 from planner.result.risk import Risk, SwitchingValue
 from planner.result.sources import Assumption, Gap, InputProvenance, InputReading, PriceUsed, RefusedRow, ThroughputUsed
@@ -73,6 +74,7 @@ __all__ = [
     "Recommendation",
     "RecoveryOption",
     "RefusedRow",
+    "RequestSetting",
     "RequestedWorkload",
     "Risk",
     "Status",

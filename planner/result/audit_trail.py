@@ -75,6 +75,8 @@ class AuditDecision:
     """Quantity of each month, in `unit`."""
     parts: tuple[tuple[str, float], ...] = ()
     """Parts of its cost that workloads bear, as pairs of name and fraction."""
+    idle: tuple[float, ...] = ()
+    """Of a purchase: the unused fraction of its hours in each month; empty: all are used, or no purchase."""
 
 
 @dataclass(frozen=True, slots=True)

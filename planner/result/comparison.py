@@ -16,7 +16,17 @@ ComparedValue = float | str | None
 """A figure or a text; None: there is none in that plan."""
 
 Topic = Literal[
-    "cost", "recommendation", "month", "purchase", "workload", "assumption", "price", "throughput", "gap", "frame"
+    "cost",
+    "recommendation",
+    "month",
+    "purchase",
+    "workload",
+    "request",
+    "assumption",
+    "price",
+    "throughput",
+    "gap",
+    "frame",
 ]
 TOPIC_TITLES: dict[Topic, str] = {
     "cost": "what each strategy costs",
@@ -24,6 +34,7 @@ TOPIC_TITLES: dict[Topic, str] = {
     "month": "what is paid in each calendar month",
     "purchase": "what is bought or committed to",
     "workload": "the work asked for, in the months that both plans have",
+    "request": "limits and settings of the request",
     "assumption": "what is assumed",
     "price": "the prices used",
     "throughput": "work an hour of a gang",

@@ -31,6 +31,27 @@ class EffectiveCost:
 
 
 @dataclass(frozen=True, slots=True)
+class FiscalQuarter:
+    """Both views of a strategy in one quarter of the fiscal year; those of all quarters add up to its total
+    cost. The first and the last may have fewer than three months of the plan."""
+
+    strategy: str
+    """Strategy."""
+    fiscal_year: str
+    """Fiscal year by both its years (FY26/27); that of the calendar by one (2027)."""
+    quarter: int
+    """Quarter of the fiscal year, 1 to 4."""
+    first_month: str
+    """First month with an amount, or of the plan, in it, such as 2027-01."""
+    last_month: str
+    """Last such month."""
+    cash: float
+    """Amount paid in the quarter, in the plan's currency."""
+    effective: float
+    """Effective (amortised) cost of the quarter, in the plan's currency."""
+
+
+@dataclass(frozen=True, slots=True)
 class CostCentreMonth:
     """The charge of a cost centre (team) in a month of the recommended strategy.
 
@@ -223,3 +244,5 @@ class FinancialViews:
     """Present cost from the runner-up to the recommendation by category."""
     cost_centres: tuple[CostCentreMonth, ...] = ()
     """Cost of the recommended strategy by month and cost centre; empty without teams and budgets."""
+    fiscal_quarters: tuple[FiscalQuarter, ...] = ()
+    """Cash and effective cost by strategy and quarter of the fiscal year."""

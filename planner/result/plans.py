@@ -200,6 +200,16 @@ class RequestedWorkload:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestSetting:
+    """A limit or a setting of the request that narrows the decisions; defaults are not listed."""
+
+    name: str
+    """Name of the field: providers, limits: capex per year ..."""
+    values: tuple[str, ...]
+    """Its values in words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The whole answer. `status` infeasible means that no strategy serves the demand; `reasons` then says why."""
 
@@ -271,6 +281,10 @@ class Plan:
     """Differences from an earlier plan; null: none was given."""
     block_of_hour: tuple[int, ...] = ()
     """Load block of each hour of the week, from Monday 0:00; empty: unknown (plans of before)."""
+    settings: tuple[RequestSetting, ...] | None = None
+    """Limits and settings of the request that narrow the decisions; null: not recorded (plans of before)."""
+    fiscal_year_starts: int = 1
+    """Month in which the fiscal year starts, 1 to 12."""
     commitments: CommitmentReport | None = None
     """Savings, use, ends and exits of the commitments of the recommended strategy; null: it has none."""
     recovery: tuple[RecoveryOption, ...] = ()

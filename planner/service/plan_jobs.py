@@ -141,6 +141,7 @@ def _plan_upload(
     accepts, undecided = _parse_flag(query, ACCEPT)
     faults += [*misread, *unfit, *unclear, *undecided]
     if upload.is_file:
+        choices = choices.under_settings(settings)
         source, unfit = read_document(upload.data, upload.name, catalog, choices, bill_options, _query_place)
     else:
         source, unfit = as_json, find_inapplicable_options(as_json, choices, bill_options, _query_place)

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.counted_nouns import format_count
 from pricing.errors import InvalidSnapshot
 
 MEDIA_TYPE = "application/problem+json"
@@ -127,7 +128,7 @@ def invalid_request_response(
     complaints: Sequence[InputProblem], *, readable: bool = True, doubts: Sequence[Doubt] = (), answers: str = ""
 ) -> Response:
     """422 for a request that cannot be planned, 400 for one that cannot be read."""
-    detail = f"{len(complaints)} problem{'s' if len(complaints) != 1 else ''}"
+    detail = format_count(len(complaints), "problem")
     if readable:
         return problem_response(
             422,

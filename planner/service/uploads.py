@@ -17,6 +17,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.service import problems
 from planner.service.problems import ProblemResponseError
 from planner.service.worker_pool import ServiceLimits
+from pricing.counted_nouns import format_count
 from pricing.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
         fault = InputProblem("", "form", "empty or truncated", "", EXPECTED)
         raise ProblemResponseError(problems.invalid_request_response((fault,), readable=False))
     if len(files) > 1:
-        faults.append(InputProblem("", "form", f"{len(files)} files", "", EXPECTED))
+        faults.append(InputProblem("", "form", format_count(len(files), "file"), "", EXPECTED))
     if faults:
         raise InvalidRequest(tuple(faults))
     (file,) = files

@@ -43,7 +43,7 @@ def test_a_line_id_that_is_there_twice_counts_once(read, table, request):
     (line,) = bill.lines
     assert (line.hours_used, line.billed) == (2, pytest.approx(2.012))
     assert [(each.reason, each.rows) for each in bill.refused] == [("a line that is there twice", 1)]
-    assert "1 lines are there twice and were counted once" in bill.notes
+    assert "1 line there twice, counted once" in bill.notes
     assert (bill.rows_in, bill.rows_used) == (3, 2)
 
 
@@ -57,7 +57,7 @@ def test_a_doubled_file_has_the_same_sums(read, tmp_path):
     (doubled := tmp_path / "doubled.csv").write_text("\n".join([head, *rows, *rows]) + "\n")
     twice = read(doubled)
     assert (twice.lines, twice.totals[0].billed) == (once.lines, once.totals[0].billed)
-    assert "32 lines are there twice and were counted once" in twice.notes
+    assert "32 lines there twice, counted once" in twice.notes
 
 
 def test_overlapping_exports_in_a_folder_count_once(read, table, focus, tmp_path):

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
+
+import click
 import httpx
 import pytest
 import yaml
 
+from planner.application import BillForecastOptions
+from planner.cli._input_explanation import FileReadingOptions
+from planner.cli._plan_options import BILL_OPTIONS, READING_OPTIONS, with_options
 from tests.intake.team_sheets import team_sheets
 
 SHEETS = {sheet.name: sheet for sheet in team_sheets()}
@@ -102,3 +109,63 @@ def test_the_service_asks_the_same_and_takes_its_own_answers(client):
     assert answered.content == _post_teams(client, f"&answer={IDENTITY}=all").content
     assert _post_teams(client, "&accept_proposals=true").status_code == 200
     assert len(_post_teams(client, "&sheet=Ads").json()["workloads"]) == 2
+
+
+def test_negotiate_takes_the_same_answers(planner):
+    asked = planner("negotiate", *QUICK, "teams.xlsx", "--save-answers", "answers.yaml")
+    assert asked.code == 2
+    assert "name the same workloads" in asked.err
+    answered = planner("negotiate", *QUICK, "teams.xlsx", "--answers", "answers.yaml")
+    accepted = planner("negotiate", *QUICK, "teams.xlsx", "--accept-proposals")
+    chosen = planner("negotiate", *QUICK, "teams.xlsx", "--sheet", "Ads")
+    assert (answered.code, accepted.code, chosen.code) == (0, 0, 0)
+    assert answered.out == accepted.out
+    assert chosen.out != accepted.out
+
+
+def test_terraform_of_a_sheet_takes_them_too(planner, tmp_path):
+    assert planner("terraform", "teams.xlsx", "-o", "infra").code == 2
+    assert planner("terraform", "teams.xlsx", "--accept-proposals", "-o", "infra").code == 0
+    assert (tmp_path / "infra" / "README.md").exists()
+    planner("estimate", *QUICK, "teams.xlsx", "--accept-proposals", "-o", "plan.json")
+    refused = planner("terraform", "plan.json", "--sheet", "Ads", "--accept-proposals", "-o", "more")
+    assert refused.code == 2
+    assert "--sheet: plan.json is a plan, not a sheet" in refused.err
+    assert "--accept-proposals: plan.json is a plan, not a sheet" in refused.err
+
+
+def test_there_is_one_list_of_reading_options():
+    """What the commands offer is what a file is read with."""
+    for options, read_with in ((READING_OPTIONS, FileReadingOptions), (BILL_OPTIONS, BillForecastOptions)):
+        assert {option.name for option in _list_options(options)} == {each.name for each in fields(read_with)}
+
+
+def _list_options(options):
+    @with_options(options)
+    def nothing() -> None: ...
+
+    return click.command()(nothing).params
+
+
+def test_fiscal_quarters_of_a_sheet_by_an_option_and_in_the_query(planner, client, tmp_path):
+    """Q4 FY26/27 from April is January to March 2027, 100 hours each."""
+    data = b"Workload;GPU;Unit;Q4 FY26/27\nA;H100;GPU-hours;300\n"
+    (tmp_path / "fiscal.csv").write_bytes(data)
+    asked = planner("estimate", *QUICK, "--explain-input", "fiscal.csv")
+    assert asked.code == 2
+    assert "in which month does the fiscal year 26 start?" in asked.out
+    settings = ("--as-of", "2026-11-21", "--strategies", "cloud", "--effort", "quick", "--fiscal-year-starts", "4")
+    ran = planner("estimate", *settings, "fiscal.csv", "-o", "plan.json")
+    assert ran.code == 0, ran.err
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    assert plan["month_names"] == ["2027-01", "2027-02", "2027-03"]
+    (quarter,) = plan["views"]["fiscal_quarters"]
+    assert (quarter["fiscal_year"], quarter["quarter"]) == ("FY26/27", 4)
+    assert "Fiscal years from April: FY26/27" in ran.out
+    query = {"as_of": "2026-11-21", "strategies": "cloud", "effort": "quick", "fiscal_year_starts": "4"}
+    answer = client.post("/plan", params=query, files={"file": ("fiscal.csv", data)})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["views"] == plan["views"]
+    wrong = planner("estimate", "--fiscal-year-starts", "13", "fiscal.csv")
+    assert wrong.code == 2
+    assert "--fiscal-year-starts" in wrong.err

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import time
 import zipfile
 from array import array
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -288,3 +291,21 @@ def test_ctrl_c_during_the_solve_ends_it_at_once():
     )
     assert done.returncode == 130
     assert done.stderr == "planner: interrupted; no files were written\n"
+
+
+def test_a_markdown_file_has_its_charts_beside_it(planner, tmp_path):
+    """Each link names a file that was written, and that is a drawing; on standard output there are none."""
+    (tmp_path / "out").mkdir()
+    request = ("--as-of", "2026-11-21", "--start", "2026-12", "--months", "3", "job.yaml")
+    (tmp_path / "job.yaml").write_text("{name: j, demand: {accelerator_hours_per_month: 730, accelerator: H100}}\n")
+    ran = planner("estimate", *request, "-o", "out/board review.md")
+    assert ran.code == 0, ran.err
+    report = (tmp_path / "out" / "board review.md").read_text()
+    links = [unquote(link) for link in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", report)]
+    assert links[0] == "board review-cash.svg"
+    assert {path.name for path in (tmp_path / "out").glob("*.svg")} == set(links)
+    for link in links:
+        drawn = ElementTree.fromstring((tmp_path / "out" / link).read_bytes())
+        assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+        assert link in ran.err
+    assert "![" not in planner("estimate", *request, "--format", "markdown").out

@@ -98,6 +98,7 @@ def test_nothing_heavy_is_loaded(arguments, allowed):
     if not allowed:
         assert {name for name in modules if name.startswith("pricing")} == {
             "pricing",
+            "pricing.counted_nouns",
             "pricing.errors",
             "pricing.plugins",
         }

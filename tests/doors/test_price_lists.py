@@ -32,7 +32,7 @@ def test_the_price_list_of_any_cloud_is_taken_in_by_one_command(planner, tmp_pat
     ran = planner("prices", "import", "list.csv", "--provider", "crusoe", "--as-of", "2026-11-20", "--source", "a page")
     assert ran.code == 0, ran.err
     assert "list.csv: 5 rows = 1 imported + 1 left out + 3 rejected" in ran.out
-    assert "1 rows left out: a type without accelerators (line 4)" in ran.out
+    assert "1 row left out: a type without accelerators (line 4)" in ran.out
     for said in ("unknown accelerator 'L99' (line 3)", "price is 'one', expected a number (line 5)",
                  "its currency is EUR, the prices of crusoe are in USD (line 6)"):  # fmt: skip
         assert said in ran.out

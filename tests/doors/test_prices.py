@@ -225,8 +225,8 @@ def test_private_prices_and_exchange_rates_are_checked_and_kept(planner, tmp_pat
     (tmp_path / "fx.csv").write_text(RATES + "2026-11-20,EUR,USD,1.08,a bank\n")
     ran = planner("prices", "import", "ours.csv", "fx.csv")
     assert ran.code == 0, ran.err
-    assert f"ours.csv: private prices, 1 rows, now in use: {data / 'private-prices.csv'}" in ran.out
-    assert f"fx.csv: exchange rates, 1 rows, now in use: {data / 'exchange-rates.csv'}" in ran.out
+    assert f"ours.csv: private prices, 1 row, now in use: {data / 'private-prices.csv'}" in ran.out
+    assert f"fx.csv: exchange rates, 1 row, now in use: {data / 'exchange-rates.csv'}" in ran.out
     assert planner("prices", "import", "ours.csv", "fx.csv").out.count("unchanged") == 2
     found = json.loads(planner("prices", "status", "--json").out)
     assert (found["private_prices"], found["exchange_rates"]) == (1, 1)

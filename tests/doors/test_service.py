@@ -89,7 +89,7 @@ def test_every_report_by_name_and_by_media_type(client, hours, name):
     ("accept", "expected"),
     [
         ("*/*", "application/json"),
-        ("text/html, application/json;q=0.9", "application/json"),
+        ("text/html, application/json;q=0.9", "text/html"),
         ("text/*", "text/"),
         ("application/json;q=0.1, text/csv;q=0.8", "text/csv"),
         ("application/json;q=0, */*;q=0.1", "application/json"),

@@ -21,7 +21,9 @@ ODD_CELLS = (
     "=cmd|'/C calc'!A0", "@SUM(1)", "+1", '=HYPERLINK("http://x")', "http://x",
     "\x00", "\x1b[31m", "\u202e", "\ufeff", "\ufffd", "\t",
     "\n", "\r\n", '"', "'", "3/4/2027", "31/31/2026", "2026-13-45", "0000-00-00", "9999-12-31", "Dec-26", "month 999",
-    "Month 0", "Q4", "Total", "Grand total", "(example) x", "Workload", "GPU", "Hours", "GPU-hours", "H100",
+    "Month 0", "Q4",
+    "Q1 FY27", "FY26/27", "FY27 demand", "Apr", "Last year", "Fiscal year starts", "Last year's cost", "Total",
+    "Grand total", "(example) x", "Workload", "GPU", "Hours", "GPU-hours", "H100",
     "8x H100", "H100:0", "0x H100", "9999999999x H100", "a, b; c/d|e", "24/7", "24 x 7", "H" * 40_000, "/", ".", "[",
     "]", "{}", "{", "%s", "\\", "None",
 )  # fmt: skip

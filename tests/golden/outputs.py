@@ -22,6 +22,7 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     ".txt": read_text,
     ".yaml": read_script,
     ".tftpl": read_script,
+    ".svg": read_script,
 }
 """How a file is read, by the end of its name."""
 

@@ -70,15 +70,6 @@ ASKED: dict[str, tuple[str, str, str]] = {
         "line 1 column 7",
         "not a month with its year",
     ),
-    "a fiscal year": (
-        (
-            "FY2027 GPU-hours\n"
-            "Workload | GPU | Jan | Feb | Mar | Apr | May | Jun | Jul | Aug | Sep | Oct | Nov | Dec\n"
-            "A | H100 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 0 | 1 | 2\n"
-        ),
-        "line 2 column 3",
-        "not a month with its year",
-    ),
     "a range": (
         "Workload | GPU | GPUs | Hours/month\nA | H100 | 3-4 | 100\n",
         "line 2 column 3",

@@ -282,3 +282,40 @@ def test_a_record_names_each_fact_once(cloud, hours):
     kept = build_review_record(cloud(hours("T4", 1000), hours("T4", 5, "b")))
     named = [(fact.topic, fact.subject) for fact in kept.facts]
     assert len(named) == len(set(named))
+
+
+def test_regions_that_were_asked_for_are_no_decision(cloud, hours):
+    """3 x 1,000 hours at 0.5 in us-east-1, then at 0.7 in us-west-2, the only region allowed: 1,500 and 2,100. All of
+    the 600 was asked for, as the limit on hardware was, which changes nothing."""
+    prices = {(*T4, "on_demand"): 0.5, ("aws", "us-west-2", "g4dn.xlarge", "on_demand"): 0.7}
+    job = hours("T4", 1000, may_be_owned=False)
+    old = cloud(job, prices=prices, regions=["us-east-1"])
+    new = cloud(job, prices=prices, regions=["us-west-2"], limits={"capex_per_year": 1000})
+    found = holds(old, new)
+    assert rows(found, "request") == {
+        "regions": ("us-east-1", "us-west-2", None),
+        "limits: capex per year": (None, "1,000", None),
+    }
+    steps = {step.cause: step for step in found.causes.steps}
+    assert (steps["limit"].total, steps["decisions"].total) == pytest.approx((600, 0))
+    assert {(part.name, part.old, part.new) for part in steps["limit"].parts} >= {
+        ("regions", "us-east-1", "us-west-2"), ("limits: capex per year", None, "1,000"),
+    }  # fmt: skip
+    assert steps["decisions"].parts == ()
+
+
+def test_a_choice_within_the_same_limits_stays_a_decision(cloud, hours):
+    """Both regions are allowed in both; the old prices make us-east-1 the place, the new ones us-west-2, 3 x 1,000 x
+    (0.7 - 0.5) dearer. The new plan names no price of us-east-1 any more, so none of it is a price."""
+    east, west = (*T4, "on_demand"), ("aws", "us-west-2", "g4dn.xlarge", "on_demand")
+    job, both = hours("T4", 1000, may_be_owned=False), {"regions": ["us-east-1", "us-west-2"]}
+    found = holds(cloud(job, prices={east: 0.5, west: 0.7}, **both), cloud(job, prices={east: 0.8, west: 0.7}, **both))
+    assert rows(found, "request") == {}
+    steps = {step.cause: step for step in found.causes.steps}
+    assert steps["limit"].parts == ()
+    assert steps["decisions"].total == pytest.approx(600)
+
+
+def test_what_plans_of_before_asked_is_not_known(cloud, hours):
+    made = cloud(hours("T4", 1000), regions=["us-east-1"])
+    assert list_changes(dataclasses.replace(made, settings=None), made).of("request") == ()

@@ -279,7 +279,7 @@ FUNCTIONS = {
     "OR": lambda *a: any(a),
     "ROUND": _round,
     "SUMPRODUCT": _product,
-    "FIXED": lambda amount, digits: f"{amount:,.{int(digits)}f}",
+    "FIXED": lambda amount, digits: f"{_round(amount, digits):,.{int(digits)}f}",
     "PV": lambda rate, periods, paid: -paid * (periods if not rate else (1 - (1 + rate) ** -periods) / rate),
 }
 

@@ -82,6 +82,7 @@ class AttributionSequence:
             self._apply_existing_estate,
             self._apply_horizon,
             self._apply_requirements,
+            self._apply_limits,
             self._apply_decisions,
         ):
             for move in cause(state):
@@ -240,6 +241,26 @@ class AttributionSequence:
             differing = [", ".join(a for a, b in zip(*pair, strict=True) if a != b) for pair in (texts, texts[::-1])]
             yield AttributedChange("requirement", name, (differing[0], differing[1]), "", state)
 
+    def _apply_limits(self, state: StrategyState) -> Iterator[AttributedChange]:
+        """Each changed setting of the request, and the work of each workload with a place that only one of the requests
+        allows, where the new plan does it. The effect of other limits is not known."""
+        recorded = [side.plan.settings for side in (self.compared.before, self.compared.after)]
+        if recorded[0] is None or recorded[1] is None or recorded[0] == recorded[1]:
+            return
+        settings = [{each.name: each.values for each in side or ()} for side in recorded]
+        for name in sorted({*settings[0], *settings[1]}):
+            old, new = (", ".join(side[name]) if name in side else None for side in settings)
+            if old != new:
+                yield AttributedChange("limit", name, (old, new), "", state)
+        for name in sorted({key[0] for key in (*state.work, *self.target.work)}):
+            places = {key[1] for key in (*state.work, *self.target.work) if key[0] == name}
+            if all(_is_allowed(place, settings[0]) == _is_allowed(place, settings[1]) for place in places):
+                continue
+            own = {key: work for key, work in self.target.work.items() if key[0] == name}
+            state = replace(state, work={key: work for key, work in state.work.items() if key[0] != name} | own)
+            state = self._adjust_purchases(state)
+            yield AttributedChange("limit", f"{name} moves", (None, None), "", state)
+
     def _apply_decisions(self, state: StrategyState) -> Iterator[AttributedChange]:
         for place in sorted(_list_used_places(state) | _list_used_places(self.target)):
             work, purchases = _select_place(self.target.work, 1, place), _select_place(self.target.purchases, 0, place)
@@ -280,6 +301,19 @@ class AttributionSequence:
         if abs(end - start) <= ROUNDING_TOLERANCE * max(abs(start), abs(end)):
             return 0.0
         return min(1.0, max(0.0, (now.get(place, 0.0) - start) / (end - start)))
+
+
+def _is_allowed(place: Place, settings: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a request with these settings may use a place: by its provider, region and way of paying."""
+    provider, region, _, option = place
+    if option == "owned":
+        return True
+    kinds = settings.get("limits: purchase options", ())
+    return (
+        provider in settings.get("providers", (provider,))
+        and region in settings.get("regions", (region,))
+        and (not kinds or any(option.startswith(kind) for kind in kinds))
+    )
 
 
 def _list_requirements(workload: RequestedWorkload) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ CAUSES = {
     "existing": "payments for what was owned or committed to before",
     "months": "months that only one of the plans has",
     "requirement": "other requirements of workloads: accelerators, gang, interruption, network, kind of work",
+    "limit": "limits, providers and regions of the request: workloads whose old or new place only one request allows",
     "decisions": "purchases, and where work runs",
 }
 PART_ROUNDING = 1e-12

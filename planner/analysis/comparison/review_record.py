@@ -60,7 +60,7 @@ def build_review_record(plan: Plan) -> ReviewRecord:
     facts += (
         build_gap_fact(gap.kind.replace("_", " "), gap.subject, str(gap.effect), gap.workload) for gap in plan.gaps
     )
-    facts += _list_frame_facts(plan)
+    facts += [*_list_setting_facts(plan), *_list_frame_facts(plan)]
     return ReviewRecord(
         plan.plan_id,
         plan.as_of,
@@ -69,7 +69,7 @@ def build_review_record(plan: Plan) -> ReviewRecord:
         name or "",
         tuple({(fact.topic, fact.subject): fact for fact in reversed(facts)}.values())[::-1],  # the first of each name
         {workload.name: (workload.unit, workload.demand) for workload in plan.workloads},
-        frozenset(TOPIC_TITLES),
+        frozenset(TOPIC_TITLES) - (frozenset() if plan.settings is not None else {"request"}),
     )
 
 
@@ -134,6 +134,11 @@ def build_gap_fact(kind: str, subject: str, effect: str, workload: str) -> Revie
     """A gap by its kind, subject and workload."""
     whose = f" ({workload})" if workload else ""
     return ReviewFact("gap", f"{kind}: {subject}{whose}", "open", note=effect)
+
+
+def _list_setting_facts(plan: Plan) -> Iterator[ReviewFact]:
+    for setting in plan.settings or ():
+        yield ReviewFact("request", setting.name, ", ".join(setting.values))
 
 
 def _list_frame_facts(plan: Plan) -> Iterator[ReviewFact]:

@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 
 from planner.analysis.financial_views.effective_cost import spread_purchase
 from planner.optimization import solution
-from planner.optimization.cost_allocation import allocate_costs, normalise_weights, purchase_shares, sum_payments
+from planner.optimization.cost_allocation import (
+    allocate_costs,
+    normalise_weights,
+    purchase_shares,
+    sum_payments,
+    used_fractions,
+)
 from planner.optimization.solution import Decisions, PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.result.financial_views import CostCentreMonth
-from planner.supply.payments import covered_months
-from pricing.units import HOURS_PER_DAY
 
 Amounts = dict[int, float]
 """Money by month."""
@@ -58,7 +62,7 @@ def _add_payment(charged: _WorkloadMonths, month: int, amount: float) -> None:
 
 
 def _charge_purchases(decisions: Decisions, setting: PlanningContext, charged: Sequence[_WorkloadMonths]) -> None:
-    shares, used = purchase_shares(decisions, setting), _used_fractions(decisions, setting)
+    shares, used = purchase_shares(decisions, setting), used_fractions(decisions, setting)
     for order in decisions.bought:
         key = order.resource.key
         for its, part in zip(charged, shares[key], strict=True):
@@ -69,22 +73,6 @@ def _charge_purchases(decisions: Decisions, setting: PlanningContext, charged: S
             for month, _, amount in spread_purchase(order, setting):
                 its.effective[month] += part * amount
                 its.idle[month] += part * amount * (1 - used.get((key, month), 0.0))
-
-
-def _used_fractions(decisions: Decisions, setting: PlanningContext) -> dict[tuple[tuple[str, ...], int], float]:
-    """By key of the resource and month, the part of its hours (of committed money, of the money) that is used."""
-    resources = setting.market.resources
-    used: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
-    for share in decisions.shares:
-        resource = resources[share.candidate.resource]
-        weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
-        used[resource.pool or resource.key, share.month] += share.node_hours * weight
-    there: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
-    for order in decisions.bought:
-        hours = HOURS_PER_DAY if order.resource.unit == "node_day" else setting.terms.hours_per_month
-        for month in covered_months(order.resource, order.month, setting.assumptions, setting.terms):
-            there[order.resource.key, month] += order.quantity * hours
-    return {key: min(1.0, used[key] / hours) for key, hours in there.items() if hours}
 
 
 def _list_rows(charged: Sequence[_WorkloadMonths], setting: PlanningContext) -> Iterator[CostCentreMonth]:

@@ -1,18 +1,22 @@
 """Effective cost: payments assigned to the months that use them, whenever they are paid. Only moves payments between
-months."""
+months. Both views are also summed by quarter of the fiscal year."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from planner.finance.cashflow import Payment
 from planner.optimization import solution
 from planner.optimization.solution import PlanningContext, ResourceOrder
 from planner.optimization.strategy import SolvedStrategy
-from planner.result.financial_views import EffectiveCost
+from planner.request.calendar import name_fiscal_year, name_month
+from planner.result import Strategy
+from planner.result.financial_views import EffectiveCost, FiscalQuarter
 from planner.supply import payments
+
+MONTHS_A_QUARTER = 3
 
 
 def spread_effective_cost(solved: SolvedStrategy, setting: PlanningContext) -> tuple[EffectiveCost, ...]:
@@ -53,3 +57,30 @@ def spread_purchase(order: ResourceOrder, setting: PlanningContext) -> Iterator[
 
 def _list_payments_as_paid(rows: Iterable[Payment]) -> Iterator[tuple[int, str, float]]:
     return ((row.month, row.category, row.amount) for row in rows)
+
+
+def sum_fiscal_quarters(
+    strategy: Strategy, effective: Sequence[EffectiveCost], first: str, months: int, starts: int
+) -> tuple[FiscalQuarter, ...]:
+    """The quarters of one strategy with its `effective` rows, in order of time; the plan has `months` from `first`."""
+    cash, spread = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
+    for row in strategy.cash:
+        cash[row.month].append(row.amount)
+    for each in effective:
+        spread[each.month].append(each.amount)
+    quarters: dict[int, list[int]] = {}
+    in_year = int(first[5:7]) - starts  # months from the start of a fiscal year to the first of the plan
+    for month in sorted({*range(1, months + 1), *cash, *spread}):
+        quarters.setdefault((in_year + month - 1) // MONTHS_A_QUARTER, []).append(month)
+    return tuple(
+        FiscalQuarter(
+            strategy.name,
+            name_fiscal_year(first, its[0], starts),
+            number % 4 + 1,
+            name_month(first, its[0]),
+            name_month(first, its[-1]),
+            math.fsum(amount for month in its for amount in cash[month]),
+            math.fsum(amount for month in its for amount in spread[month]),
+        )
+        for number, its in quarters.items()
+    )

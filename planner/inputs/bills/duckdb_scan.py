@@ -28,6 +28,7 @@ from planner.inputs.bills.export_detection import (
 )
 from planner.inputs.bills.exports import Fields
 from planner.inputs.sandbox import Progress
+from pricing.counted_nouns import format_count
 
 MEMORY = "1GB"
 EXAMPLES = 3
@@ -121,7 +122,7 @@ def scan(tables: Sequence[DetectedExport], pattern: str, progress: Progress | No
             raise NotABill(f"cannot be read: {first_error_line(error)}") from None
     if repeated:
         malformed = (*malformed, RejectedRows("a line that is there twice", repeated, ()))
-    note = f"{repeated:,} lines are there twice and were counted once" if repeated else ""
+    note = f"{format_count(repeated, 'line')} there twice, counted once" if repeated else ""
     return replace(_collect_groups(rows, malformed), note=note)
 
 

@@ -26,6 +26,7 @@ from planner.inputs.bills.bill import (
 from planner.inputs.bills.duckdb_scan import EXAMPLES, BillScan, RowGroup
 from planner.inputs.bills.export_detection import DetectedExport
 from planner.inputs.catalog_regions import region_of_zone
+from pricing.counted_nouns import format_count
 
 SUMS = ("rows", "hours_used", "hours_unused", "billed", "effective")
 NAMES = tuple(field.name for field in fields(BilledUsageLine) if field.name not in SUMS)
@@ -321,6 +322,6 @@ def hours_by_unit(groups: Iterable[MatchedGroup], finder: AcceleratorMatcher) ->
             basis = f"hours: as blocks they would cost under {PLAUSIBLE_PRICE_FRACTION:.0%} of the lowest known price"
         else:
             basis = f"blocks of {block:g}" + ("" if paid > 0 else ", without a price to verify that")
-        counted = f"{rows[unit]:,} row{'s' * (rows[unit] != 1)} of accelerators counted in {unit}"
+        counted = f"{format_count(rows[unit], 'row')} of accelerators counted in {unit}"
         notes.append(f"{counted}; their quantities are {basis}")
     return hours, tuple(notes)

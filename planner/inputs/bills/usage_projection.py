@@ -28,6 +28,7 @@ from planner.request.calendar import month_index
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance, InputReading
 from pricing.catalog.price_catalog import Catalog
+from pricing.counted_nouns import format_count
 from pricing.errors import MissingExchangeRate
 from pricing.units import HOURS_PER_MONTH
 
@@ -179,7 +180,7 @@ def _build_workloads(
         readings.append(
             InputReading(
                 f"workloads[{len(workloads)}].demand.accelerator_hours_per_month",
-                f"{', '.join(bill.name for bill in usage.bills)}: {rows:,} row{'s' * (rows != 1)}",
+                f"{', '.join(bill.name for bill in usage.bills)}: {format_count(rows, 'row')}",
                 f"{hours:,.2f} accelerator-hours in {', '.join(months)}",
                 f"{hours * scale:.6g}",
             )
@@ -261,7 +262,8 @@ def _describe_demand_basis(usage: Usage, months: tuple[str, ...], forward: Usage
     """Notes on how the demand was derived."""
     growth = f", {forward.growth_per_month:+.1%} each month after the first" if forward.growth_per_month else ""
     notes = [
-        f"{bill.name}: {bill.export}, {bill.recognised_by}; {bill.rows_in:,} rows, {bill.rows_used:,} of accelerators, "
+        f"{bill.name}: {bill.export}, {bill.recognised_by}; {format_count(bill.rows_in, 'row')}, "
+        f"{bill.rows_used:,} of accelerators, "
         f"{bill.rows_apart:,} of other charges, {bill.rows_refused:,} rejected (`planner usage` lists them)"
         for bill in usage.bills
     ]

@@ -25,6 +25,7 @@ from planner.inputs.parsed_file import CalculatorEstimate, ColumnInterpretation,
 from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import IGNORE, SheetOptions, normalize_title
 from planner.request.errors import InputProblem
+from pricing.counted_nouns import format_count
 from pricing.errors import UnknownName
 from pricing.search.retired import describe_ended
 
@@ -302,7 +303,7 @@ def _describe_disks(lines: _EstimateTally) -> str:
 
 
 def _count_lines(lines: Sized) -> str:
-    return f"{len(lines)} line{'s' if len(lines) != 1 else ''}"
+    return format_count(len(lines), "line")
 
 
 def _interpret_columns(export: CalculatorExport, options: SheetOptions) -> TableInterpretation:

@@ -28,10 +28,8 @@ _FORMS = (
     re.compile(rf"{_NAME}[-/ ,.]*(?:d?e )?['’]?(?P<year>(?:20)?\d\d)"),
     re.compile(rf"(?P<year>20\d\d)[-/ ]*{_NAME}"),
 )
-_QUARTER = re.compile(
-    r"(?:fy ?(?:20)?\d\d[-/ ]?)?[qtk]([1-4])[-/ ']*(?:(?:fy ?)?(?:20)?\d\d)?(?: total)?"
-    r"|(?:fy ?)?(?:20)?\d\d[-/ ]?q([1-4])"
-)
+_YEARS = r"(?:fy ?)?(?:20)?\d\d(?:/(?:20)?\d\d)?"
+_QUARTER = re.compile(rf"(?:{_YEARS}[-/ ]?)?[qtk]([1-4])[-/ ']*(?:{_YEARS})?(?: total)?|{_YEARS}[-/ ]?q([1-4])")
 _UNDATED = re.compile(r"(?:1[0-2]|0?[1-9])[/.-]\d\d|(?:fy ?)?20\d\d|fy ?\d\d(?:/\d\d)?")
 _AMBIGUOUS_NAMES = frozenset({"set", "out", "gen", "ago", "mag"})
 """Names of months in another language that are also English words in headers."""

@@ -38,7 +38,7 @@ PRICED = (
 """Words of an amount of money: a header with one is never an amount of work, time or size."""
 MAY_BE_PRICED = frozenset({
     "budget", "team", "notes", "source", "name", "residency", "provider", "region", "kind", "call_input_price",
-    "call_output_price",
+    "call_output_price", "last_cost",
 })  # fmt: skip
 """Meanings that a header with such a word may have nevertheless."""
 

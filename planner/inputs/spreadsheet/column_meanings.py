@@ -34,13 +34,27 @@ REQUIRED_DEMAND = (
 
 
 @dataclass(frozen=True, slots=True)
+class FiscalMonth:
+    """A month of a fiscal year that a header or a title names, until the start of that year is known.
+
+    `year` is the (first) year named, `has_both` whether the next one is too; the month is `offset` months after the
+    start, or a `month` of the calendar. `first_listed` is the first of months that run from December to January.
+    """
+
+    year: int
+    has_both: bool
+    offset: int = 0
+    month: int = 0
+    first_listed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SheetColumn:
     """A column with a meaning. `month` is set for "month" columns ("2026-12", or "#3" for the plan's third month).
 
     `words` is the normalized header; `metric` is that of a demand in the header; `rule` is the reason for the meaning;
     `was` is the earlier meaning of a column whose values became month columns. `share` is the part of an amount that
-    belongs to the month of a quarter; `fiscal` the fiscal year of such a month and the month in which it starts (0:
-    not known).
+    belongs to the month of a quarter; `fiscal` is set for months of a fiscal year.
     """
 
     index: int
@@ -53,7 +67,7 @@ class SheetColumn:
     rule: str = RULE_HEADER_WORDS
     was: str = ""
     share: float = 1.0
-    fiscal: tuple[int, int] | None = None
+    fiscal: FiscalMonth | None = None
 
     @property
     def is_peak(self) -> bool:

@@ -43,6 +43,8 @@ _INSTANCE_TYPE = re.compile(
     re.IGNORECASE,
 )
 """The form of an instance type in any cloud: p4d.24xlarge."""
+NAME_MAX = 200
+"""Characters of an accelerator as people write it; the forms above take long in longer texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ _OR_SIMILAR = re.compile(
 @lru_cache(maxsize=4096)
 def split_hardware_text(text: str) -> tuple[str, float | None]:
     """ "8x H100" -> (H100, 8), "H100:8" -> (H100, 8), "2x8 H100" -> (H100, 16), "A100-80" -> (A100 80GB, None)."""
+    if len(text) > NAME_MAX:
+        return text, None
     text = " ".join(unicodedata.normalize("NFKC", text).replace("\u00d7", "x").split())
     if match := _NODES.fullmatch(text):
         return (match["name"] or "").strip(), float(match["nodes"]) * float(match["each"])

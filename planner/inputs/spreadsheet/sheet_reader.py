@@ -14,12 +14,13 @@ from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, resolve_
 from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request, reject_file
 from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import SheetOptions, month_field
-from planner.inputs.spreadsheet.assumptions_sheet import is_assumptions_sheet, read_assumptions
-from planner.inputs.spreadsheet.budget_plausibility import ask_about_budgets
+from planner.inputs.spreadsheet.assumptions_sheet import find_fiscal_row, is_assumptions_sheet, read_assumptions
 from planner.inputs.spreadsheet.call_prices import read_call_price
 from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS, SheetColumn
+from planner.inputs.spreadsheet.demand_plausibility import check_demand_plausibility
 from planner.inputs.spreadsheet.duplicates import DuplicateNames, columns_agree, find_duplicate_names
-from planner.inputs.spreadsheet.quarter_columns import settle_fiscal_year
+from planner.inputs.spreadsheet.fiscal_columns import settle_fiscal_year
+from planner.inputs.spreadsheet.last_year import read_last_year, read_last_year_rows
 from planner.inputs.spreadsheet.row_sums import ask_about_row_sum
 from planner.inputs.spreadsheet.row_values import WorkloadRow
 from planner.inputs.spreadsheet.table_detection import ClassifiedRow, SheetTable
@@ -44,7 +45,7 @@ def read_sheets(
 
     `notes` are those of the file as a whole.
     """
-    log = ReadingLog(doubts=DoubtRecord(options.answers))
+    log = ReadingLog(doubts=DoubtRecord(options.answers), fiscal_year_starts=options.fiscal_year_starts)
     for note in notes:
         log.note(note)
     chosen = choose_sheets(replace_cells(sheets, options.cells, log), options.sheets, log)
@@ -53,10 +54,12 @@ def read_sheets(
     if (number := sum(len(each.table.workload_rows) for each in with_work)) > WORKLOADS_MAX:
         message, expected = f"{number:,} rows of workloads", f"at most {WORKLOADS_MAX:,} in one plan"
         return reject_file(data, name, format_name, message, expected=expected)
-    versions = [
-        each if each.is_planned_by else replace(each, table=settle_fiscal_year(each.table, log))
-        for each in choose_versions(with_work, log)
-    ]
+    for sheet in sheets:
+        if is_assumptions_sheet(sheet) and not sheet.hidden:  # columns of months need it before their rows are read
+            log.fiscal_year_starts = log.fiscal_year_starts or find_fiscal_row(sheet)
+    versions = choose_versions(with_work, log)
+    settled = settle_fiscal_year([each.table for each in versions], log)
+    versions = [replace(each, table=table) for each, table in zip(versions, settled, strict=True)]
     for sheet in sheets:
         if sheet.hidden:
             _reject_hidden_rows(sheet, log, options)
@@ -67,7 +70,7 @@ def read_sheets(
                 log.tables.append(describe_table(version.table, options, version.layout))
                 _read_table(version, log, name, options)
     if not log.complaints:
-        ask_about_budgets(log, options.catalog)
+        check_demand_plausibility(log, options.catalog)
     check_mapped_columns(log.tables, options, log)
     if not log.workloads and not log.complaints:
         log.complaints.append(explain_missing_workloads(name, tables, sheets))
@@ -91,6 +94,7 @@ def _build_result(data: bytes, name: str, format_name: str, log: ReadingLog, mon
     document: dict[str, Any] = {"assumptions": log.assumptions} if log.assumptions else {}
     document |= {"workloads": log.workloads} if log.workloads else placeholder_request()
     document |= {"call_prices": log.call_prices} if log.call_prices else {}
+    document |= {"fiscal_year_starts": log.fiscal_year_starts} if log.fiscal_year_starts else {}
     if log.amount[0]:
         document["currency"], log.places["currency"] = log.amount
     problems, doubts = (*log.complaints, *log.doubts.problems), log.doubts.list_doubts(log.workloads)
@@ -193,6 +197,7 @@ def _read_table(version: FoundTable, log: ReadingLog, file: str, options: SheetO
             totals.check(each.row, log)
         elif kind is RowKind.HIDDEN:
             totals.add(each.row, hidden=True)
+    read_last_year_rows(table, log)
     for note in unused_column_notes(table):
         log.note(note)
 
@@ -219,6 +224,7 @@ def _read_workload(line: WorkloadRow, naming: DuplicateNames, file: str, label: 
         workload |= line.record("team", cell, label)  # sheets of teams that name their work alike
     line.ledger.workloads.append(workload)
     read_call_price(line, workload["name"])
+    read_last_year(line, workload["name"])
     ask_about_row_sum(line)
     return RowKind.WORKLOAD
 

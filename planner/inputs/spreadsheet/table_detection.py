@@ -17,14 +17,15 @@ from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.spreadsheet.column_meanings import (
     RULE_CELL_CONTENT,
     RULE_USER_MAPPING,
+    TITLE_MAX,
     SheetColumn,
     match_columns,
     select_columns,
     unmatched_headers,
 )
+from planner.inputs.spreadsheet.fiscal_columns import date_fiscal_months, expand_quarters, find_fiscal_start
 from planner.inputs.spreadsheet.header_detection import find_header, find_next_header
 from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop_sum_columns, find_title_period
-from planner.inputs.spreadsheet.quarter_columns import expand_quarters
 
 TEXT_MEANINGS = frozenset({
     "notes", "source", "interruptible", "substitution", "accelerators", "may_be_owned", "residency", "precision",
@@ -43,6 +44,12 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _TOTAL_ALONE = re.compile(rf"(?:{_TOTAL_WORD}|(?:gesamt|zwischen)?summe)\b[: ]*(?P<of>.*)", re.IGNORECASE)
+_LAST_YEAR = re.compile(
+    r"(?:(?:last|prior|previous) year(?:['’]?s)?|actuals?,? (?:fy ?)?(?:20)?\d\d|(?:20|fy ?)(?:20)?\d\d actuals?)"
+    r"(?: (?:actuals?|total|use|usage|hours))?(?: \(.{0,20}\))?:?",
+    re.IGNORECASE,
+)
+"""The label of a row of last year."""
 _BARE = re.compile(r"\d+(?:\.\d+)?")
 TABLE_ENDS = (RowKind.TOTAL, RowKind.BLANK, RowKind.HEADING, RowKind.NOTE)
 """Rows after which a table may be over."""
@@ -75,6 +82,8 @@ class SheetTable:
     faults: tuple[tuple[Cell, str, str], ...] = ()
     title_period: tuple[str, Cell] | None = None
     """A period other than a month in a title above, or in the sheet's name: it scales nothing."""
+    fiscal_year_starts: int = 0
+    """The month in which the fiscal year starts by a title above; 0: by none."""
 
     @cached_property
     def by_meaning(self) -> dict[str, SheetColumn]:
@@ -121,15 +130,17 @@ def find_tables(sheet: InputSheet, choices: SheetOptions = NO_SHEET_OPTIONS) -> 
         end = find_next_header(sheet, header.row, header.below, choices)
         named = match_columns(header.row, header.above, choices)
         below, at = sheet.rows[header.below : end], header.below - 1
-        named = expand_quarters(sheet, sheet.rows[start:at], named)
-        named = apply_titles_to_months(sheet, sheet.rows[start:at], named)
-        columns, passed = select_columns(_resolve_by_content(named, below))
+        above = sheet.rows[start:at]
+        named = date_fiscal_months(sheet, above, expand_quarters(sheet, above, named))
+        named = apply_titles_to_months(sheet, above, named)
+        columns, passed = select_columns(_resolve_by_content(_plan_only_hours(named), below))
         columns, sums = drop_sum_columns(columns, below)
         passed = (*passed, *sums, *(column for column in columns if not column.meaning))
         columns = tuple(column for column in columns if column.meaning)
         left_out = (*(column.header for column in passed), *unmatched_headers(header.row, named))
         table = _build_table(sheet, header.row, columns, tuple(left_out), below)
-        tables.append(replace(table, title_period=find_title_period(sheet, sheet.rows[start:at])))
+        starts = find_fiscal_start(sheet, above)
+        tables.append(replace(table, title_period=find_title_period(sheet, above), fiscal_year_starts=starts))
         if end >= len(sheet.rows):
             break
         start = end
@@ -164,6 +175,7 @@ def _classify_row(row: GridRow, titles: frozenset[str], columns: tuple[SheetColu
         (RowKind.HIDDEN, lambda: row.hidden),
         (RowKind.REPEATED_HEADER, lambda: _is_repeated_header(cells, titles)),
         (RowKind.TOTAL, lambda: _is_total(cells, by_meaning)),
+        (RowKind.LAST_YEAR, lambda: _is_last_year(by_meaning)),
         (RowKind.EXCLUDED, lambda: "included" in by_meaning and by_meaning["included"].text.casefold() in NO),
         (RowKind.EXAMPLE, lambda: "name" in by_meaning and bool(_EXAMPLE.match(by_meaning["name"].text))),
         (RowKind.HEADING, lambda: len(cells) == 1 and not cells[0].is_number),
@@ -195,7 +207,8 @@ def _is_prose(text: str) -> bool:
 
 def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
     """A label such as "Grand total" in any column, in a row without a name, accelerator or kind of its own."""
-    labels = [cell for cell in cells if isinstance(cell.value, str) and _TOTAL.fullmatch(cell.text)]
+    texts = (cell for cell in cells if isinstance(cell.value, str) and len(cell.text) <= TITLE_MAX)
+    labels = [cell for cell in texts if _TOTAL.fullmatch(cell.text)]
     name, accelerator = by_meaning.get("name"), by_meaning.get("accelerator")
     if name is not None and (alone := _TOTAL_ALONE.fullmatch(name.text)):
         of = alone["of"].casefold()
@@ -203,6 +216,13 @@ def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
             return True
     own = [by_meaning[meaning] for meaning in ("name", "accelerator", "kind") if meaning in by_meaning]
     return bool(labels) and all(cell.is_blank or cell in labels for cell in own)
+
+
+def _is_last_year(by_meaning: dict[str, Cell]) -> bool:
+    """A row that is named for last year, without an accelerator or a kind of its own."""
+    name = by_meaning.get("name")
+    own = [by_meaning[meaning] for meaning in ("accelerator", "instance_type", "kind") if meaning in by_meaning]
+    return name is not None and bool(_LAST_YEAR.fullmatch(name.text)) and all(cell.is_blank for cell in own)
 
 
 def _is_in_percent(rows: Sequence[GridRow], index: int) -> bool:
@@ -238,6 +258,13 @@ def _resolve_by_content(columns: tuple[SheetColumn, ...], rows: tuple[GridRow, .
         fits_better = numbers * 2 > len(cells) if other == "gpus" else numbers * 2 < len(cells)
         result.append(replace(column, meaning=other, rule=RULE_CELL_CONTENT) if fits_better else column)
     return tuple(_extend_metric(result))
+
+
+def _plan_only_hours(columns: tuple[SheetColumn, ...]) -> tuple[SheetColumn, ...]:
+    """The hours of last year are the demand where a table states no other."""
+    if any(column.meaning in DEMAND_MEANINGS | {"yearless", "hours"} for column in columns):
+        return columns
+    return tuple(replace(c, meaning="accelerator_hours") if c.meaning == "last_hours" else c for c in columns)
 
 
 def _resolve_kind_column(column: SheetColumn, meanings: set[str], rows: tuple[GridRow, ...]) -> SheetColumn:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from pricing.counted_nouns import format_count
+
 LISTED_MAX = 6
 """Reasons or accelerators listed in one sentence."""
 WHOLE_FROM = 1000
@@ -37,7 +39,7 @@ def _would_be_served(
     lifted = _list_lifted_limits(without)
     most = "" if memory_gib_max is None else f", at most {memory_gib_max:g} GiB"
     listed = ", ".join(accelerators[:LISTED_MAX]) + (" ..." if len(accelerators) > LISTED_MAX else "")
-    return f"{workload}: would be served {lifted}{most} ({candidates} candidates on {listed})"
+    return f"{workload}: would be served {lifted}{most} ({format_count(candidates, 'candidate')} on {listed})"
 
 
 def _list_lifted_limits(limits: Sequence[str]) -> str:
@@ -203,11 +205,11 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         " saved any more, and nothing can be ordered for it."
     ),
     "prices_far_from_start": (
-        "The plan starts {months} months after the newest of its prices ({newest}): it says what would be bought if"
+        "The plan starts {months:#month} after the newest of its prices ({newest}): it says what would be bought if"
         " prices stayed as they are."
     ),
     "prices_newer_than_plan": (
-        "{prices} prices of the catalogue are newer than the plan's date ({as_of}) and decide nothing."
+        "Newer than the plan's date ({as_of}), so without effect: {prices:#price} of the catalogue."
     ),
     "capacity_unknown": (
         "no quota or stock was given: whatever has a price is assumed to be available in any number; check the capacity"
@@ -246,12 +248,12 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         f" {100 * excess_fraction:.1f} % more than the work needs; the work itself is exact"
     ),
     "throughput_not_measured": _throughput_not_measured,
-    "price_outdated": "priced on {as_of}, {age_days} days before the plan",
+    "price_outdated": "priced on {as_of}, {age_days:#day} before the plan",
     "price_derived": "price derived, not listed: {note}",
     "price_not_converted": "{reason}: never a candidate",
-    "exchange_rate_outdated": "of {as_of}, {age_days} days before the plan",
+    "exchange_rate_outdated": "of {as_of}, {age_days:#day} before the plan",
     "private_price_not_in_force": lambda period, as_of, prices: (
-        f"holds {period}, not on {as_of}: not applied to {prices} price{'s' * (prices > 1)} that could serve"
+        f"holds {period}, not on {as_of}: not applied to {format_count(prices, 'price')} that could serve"
     ),
     "workload_not_ownable": "no owned system that arrives in time can run it: it stays in the cloud in every strategy",
     "over_budget": lambda cost_per_month, budget_per_month: (

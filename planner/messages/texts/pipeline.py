@@ -58,6 +58,6 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "jobs_keep_their_gang": "A job that runs a stated number of gangs at once keeps one accelerator and size of gang"
     " from start to end.",
     "cut_by_clock": _cut_by_clock,
-    "no_owned_system_in_time": "no owned system arrives after {lead_time_months} months of lead time, within the"
-    " {plan_months} months planned, and can do any of the work",
+    "no_owned_system_in_time": "no owned system arrives after {lead_time_months:#month} of lead time, within the"
+    " {plan_months:#month} planned, and can do any of the work",
 }

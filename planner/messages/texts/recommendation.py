@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.result import describe_amount
+from pricing.counted_nouns import format_count
 
 PURCHASES_LISTED_MAX = 3
 STRATEGY_VERBS = {
@@ -45,7 +46,8 @@ def _recommended(
     if first_decisions is not None:
         verb = f"{verb}. {first_decisions}"
     text = ", ".join((verb, *([" and ".join(purchases)] if purchases else [])))
-    text += f": {total_cost:,.0f} {currency} over {months} months, present cost {present_cost:,.0f} {currency}"
+    over = format_count(months, "month")
+    text += f": {total_cost:,.0f} {currency} over {over}, present cost {present_cost:,.0f} {currency}"
     if runner_up is None:
         rest = "no other strategy differs" if strategies > 1 else "no other strategy is possible"
         text += f"; {rest}." if requested > 1 else "."
@@ -125,7 +127,8 @@ def _owed_whatever_is_used(
     if not months_after_plan:
         return f"{text}."
     counted = "are counted" if later_fees_counted else "come on top"
-    return f"{text}. Terms end up to {months_after_plan} months after the plan, and the fees of those months {counted}."
+    later = format_count(months_after_plan, "month")
+    return f"{text}. Terms end up to {later} after the plan, and the fees of those months {counted}."
 
 
 def _first_decisions(
@@ -206,7 +209,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "existing_nodes_idle": _existing_nodes_idle,
     "owed_whatever_is_used": _owed_whatever_is_used,
     "owned_used_briefly": (
-        "{count} x {name} would be used for {months} months of the plan, of a life of {life_months}: the rest is sold."
+        "{count} x {name} would be used for {months:#month} of the plan, of a life of {life_months}: the rest is sold."
     ),
     "purchase_amount": lambda amount, unit, currency, name: f"{describe_amount(amount, unit, currency)} {name}",
     "first_decisions": _first_decisions,
@@ -227,7 +230,8 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     ),
     "uncertain_decided_now": lambda months: (
         f"Decided now, the same in every scenario: the home of each workload, and the orders and commitments of the"
-        f" first {months} months. What comes later is the best for each scenario, as if it were known from then on."
+        f" first {format_count(months, 'month')}. What comes later is the best for each scenario, as if it were "
+        f"known from then on."
     ),
     "uncertain_demand_not_stated": (
         "Demand is as planned in every scenario: state how far it may change a year"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from pricing.counted_nouns import format_count
 from pricing.quota import UNIT_WORDS
 
 
@@ -57,10 +58,10 @@ def _owned_nodes(
         due = f"{deposit_fraction:.0%} at order and the rest at delivery"
     paid = {
         "cash": f"are paid {due}",
-        "loan": f"are paid {due} from a loan over {loan_months:g} months at {loan_rate_annual:.2%} a year, whose"
-        " rest is paid off when the plan ends",
+        "loan": f"are paid {due} from a loan over {format_count(loan_months, 'month')} at {loan_rate_annual:.2%} a"
+        " year, whose rest is paid off when the plan ends",
         "lease": f"are leased from delivery on at {lease_fraction_per_month:.2%} of their price a month for"
-        f" {lease_months:g} months, paid in advance",
+        f" {format_count(lease_months, 'month')}, paid in advance",
     }[payment]
     power = "draw power around the clock"
     if energy_included:
@@ -72,7 +73,7 @@ def _owned_nodes(
 
 
 def _migration(migration_months: float) -> str:
-    months = f"{migration_months:g} month{'s' * (migration_months > 1)}"
+    months = format_count(migration_months, "month")
     return f"Owned nodes cost from their delivery on and work {months} later."
 
 
@@ -86,7 +87,11 @@ def _host_too_small(what: str, needed_per_accelerator: float, is_known: bool) ->
 def _spot_price_counted_at(
     why: str, basis: str, as_of: str, age_days: int, listed_per_hour: float, counted_per_hour: float, regions: int
 ) -> str:
-    fault = f"of {as_of}, {age_days} days before the plan" if why == "old" else "below half of the median of its type"
+    fault = (
+        f"of {as_of}, {format_count(age_days, 'day')} before the plan"
+        if why == "old"
+        else "below half of the median of its type"
+    )
     known = f"the median of its type in {regions} regions" if regions > 1 else "the recent price of one region"
     at = "the price on demand, since too little is known of its level" if basis == "on_demand" else known
     return f"listed at {listed_per_hour:,.4f} an hour, {fault}: counted at {counted_per_hour:,.4f}, {at}"
@@ -101,9 +106,9 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
     "host_too_small": _host_too_small,
     "option_queued": "starts when there is capacity, and the work follows the hours",
-    "gang_larger_than_order": "its gang takes {nodes} nodes, an order has at most {most}, and no fabric is known to"
+    "gang_larger_than_order": "its gang takes {nodes:#node}, an order has at most {most}, and no fabric is known to"
     " join two",
-    "option_run_limited": "runs end after {max_days} days, and the work may not be interrupted",
+    "option_run_limited": "runs end after {max_days:#day}, and the work may not be interrupted",
     "spot_price_not_recent": "no spot price is recent or plausible, and estimates are switched off",
     "spot_price_counted_at": _spot_price_counted_at,
     "sale_ends_in_first_month": lambda ends, successor: (
@@ -123,7 +128,7 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "quota_provider_unknown": "no provider of the catalogue has this name: they limit nothing",
     "quota_missing_for_types": "no quota that was given counts them: whether they may run there is unknown",
     "quota_units_unknown": _quota_units_unknown,
-    "quotas_outdated": "read on {as_of}, {age_days} days before the plan: read them again with `planner quota`",
+    "quotas_outdated": "read on {as_of}, {age_days:#day} before the plan: read them again with `planner quota`",
     "quotas_enforced": _quotas_enforced,
     "quotas_compared": _quotas_compared,
     "quota_counts_committed_nodes": "Against quotas, committed nodes count while paid for; work that may run at any"
@@ -132,12 +137,12 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     " fills only part of their month.",
     "data_price_of_other_region": "no {item} price there: that of {region} is used",
     "data_price_missing": "workloads with data cannot run there",
-    "past_useful_life": "{age_months} months old, past the useful life of {useful_life_months}: not used; state a"
+    "past_useful_life": "{age_months:#month} old, past the useful life of {useful_life_months}: not used; state a"
     " longer life if it is",
     "owned_system_not_sold": NOT_PLANNED + "not sold as one",
     "owned_price_unknown": NOT_PLANNED + "no price is known",
     "owned_price_newer": NOT_PLANNED + "its price is of {as_of}, after the date of the plan",
-    "owned_price_outdated": NOT_PLANNED + "its price is of {as_of}, older than {max_age_years:g} years",
+    "owned_price_outdated": NOT_PLANNED + "its price is of {as_of}, older than {max_age_years:#year}",
     "owned_power_unknown": NOT_PLANNED + "its power is unknown",
     "owned_height_unknown": NOT_PLANNED + "its height is unknown, and racks are counted by height: state {assumption}",
     "owned_power_estimated": "maximum power {power_kw:.2f} kW estimated as {times_accelerator_power:g} x that of its"
@@ -156,7 +161,7 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "migration_of_owned_nodes": _migration,
     "racks_charged_in_parts": "Racks are charged in parts, by rack units or by kW, whichever is more; they are not"
     " rounded up to whole racks.",
-    "own_room_annuity": "A room of one's own is paid off over {life_months:g} months at the discount rate, by the kW"
+    "own_room_annuity": "A room of one's own is paid off over {life_months:#month} at the discount rate, by the kW"
     " installed in it.",
     "operators_hired_singly": "Operators of owned nodes are hired one by one, from month to month.",
     "existing_nodes_value": lambda existing_value: (

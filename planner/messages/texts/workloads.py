@@ -55,7 +55,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "no_slice_large_enough": "no slice of {accelerator} has {fraction:.3g} of it",
     "no_slices_known": "{accelerator} has no slices that are known",
     "nodes_not_joined": _nodes_not_joined,
-    "node_too_small": "fewer than {needed_accelerators:g} accelerators per node",
+    "node_too_small": "fewer than {needed_accelerators:#accelerator} per node",
     "operations_of_unit_unknown": _operations_of_unit_unknown,
     "other_software_stack": "another vendor's software stack, neither measured nor allowed by name",
     "parallelism_bound_unknown": "the cost of its parallelism is unknown: {reason}",

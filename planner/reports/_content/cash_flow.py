@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from planner.reports._content.number_format import (
     apportion,
+    fiscal_start,
     format_money,
     in_words,
     month_name,
     month_range_name,
-    plan_year_name,
     split_total,
 )
-from planner.reports._content.sections import Section, make_table
+from planner.reports._content.sections import ReportTable, Section, make_table
+from planner.request.calendar import name_fiscal_year, name_quarter
 from planner.result import Plan, Strategy
+from pricing.counted_nouns import format_count
 
-MONTHS_A_YEAR = 12
+MONTHS_A_QUARTER, MONTHS_A_YEAR = 3, 12
+LINE_WIDTH = 110
+"""Characters for the periods of the first screen side by side."""
 Cells = Mapping[tuple[int, str], int]
 """Whole units of money by month and category; 0 where there is none."""
 NOTE = "Effective cost spreads commitments and hardware over the months they serve, payments after the plan included."
@@ -54,7 +58,8 @@ def cash_sections(plan: Plan, chosen: Strategy, *, in_full: bool) -> list[Sectio
     is_long = plan.months > MONTHS_A_YEAR
     by_month = monthly_cash_section(plan, chosen) if in_full or not is_long else None
     by_year = yearly_cash_section(plan, chosen) if is_long else None
-    return [by_month, by_year, effective_cost_section(plan, chosen) if in_full else None]
+    by_quarter = fiscal_quarters_section(plan, chosen)
+    return [by_month, by_year, by_quarter, effective_cost_section(plan, chosen) if in_full else None]
 
 
 def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
@@ -71,26 +76,65 @@ def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
 
 
 def cash_periods_section(plan: Plan, chosen: Strategy) -> Section:
-    """Both totals along the months, the quarters or the years of the plan: at most twelve periods where it has at most
-    ten years."""
+    """Both totals along the months of a plan of a year or less, else along the quarters of the fiscal years
+    where they fit into a line, else along these years."""
     flows = _cash_views(plan, chosen)
-    size = 1 if plan.months <= MONTHS_A_YEAR else 3 if plan.months <= 3 * MONTHS_A_YEAR else MONTHS_A_YEAR
-    periods: dict[str, list[int]] = {}
-    for month in flows.months:
-        first = month if month < 1 or month > plan.months else (month - 1) // size * size + 1
-        name = _month_label(plan, flows, month) if first == month else month_name(plan, first)
-        periods.setdefault(name, []).append(month)
+    quarters, years = (_group_months(plan, flows, size) for size in (MONTHS_A_QUARTER, MONTHS_A_YEAR))
+    periods = {_month_label(plan, flows, month): [month] for month in flows.months}
+    title = "Cash by month"
+    if plan.months > MONTHS_A_YEAR:
+        fits = sum(len(name) + 2 for name in quarters) <= LINE_WIDTH
+        periods, title = (quarters, "Cash by quarter") if fits else (years, "Cash by year")
     # without a label, twelve months fit side by side
     views = [("cash", flows.cash), ("effective", flows.effective)] if flows.effective else [("", flows.cash)]
     rows = [(name, *(flows.line(cells, months)[0] for months in periods.values())) for name, cells in views if cells]
     table = make_table(("", *periods), rows, range(1, len(periods) + 1))
-    title = {
-        1: "Cash by month",
-        3: "Cash by quarter, by its first month",
-        MONTHS_A_YEAR: "Cash by year, by its first month",
-    }[size]
-    more = () if size == 1 else ("Each month: --section cash.",)
-    return Section(_section_title(title, plan, chosen), (table, *more))
+    blocks: list[ReportTable | str] = [
+        table,
+        *([] if plan.fiscal_year_starts == 1 else [_fiscal_years_text(plan, flows, years)]),
+    ]
+    if title != "Cash by month":
+        blocks.append("Each month: --section cash.")
+    return Section(_section_title(title, plan, chosen), tuple(blocks))
+
+
+def _fiscal_years_text(plan: Plan, flows: CashViews, years: Mapping[str, Sequence[int]]) -> str:
+    """The cash of each fiscal year in a sentence, with its months in the plan where it has not all twelve."""
+    parts = []
+    for name, months in years.items():
+        part = format_count(len(months), "month")
+        missing = "" if len(months) == MONTHS_A_YEAR or "/" not in name else f" ({part})"
+        parts.append(f"{name} {flows.line(flows.cash, months)[0]}{missing}")
+    return f"Fiscal years from {fiscal_start(plan)}: {', '.join(parts)}."
+
+
+def fiscal_quarters_section(plan: Plan, chosen: Strategy) -> Section:
+    """Both totals by quarter and year of the fiscal year."""
+    flows = _cash_views(plan, chosen)
+    views = [flows.cash, *([flows.effective] if flows.effective else [])]
+
+    def row(name: str, months: Sequence[int]) -> tuple[str, ...]:
+        return name, str(len(months)), *(flows.line(cells, months)[0] for cells in views)
+
+    quarters = _group_months(plan, flows, MONTHS_A_QUARTER)
+    years = {name: its for name, its in _group_months(plan, flows, MONTHS_A_YEAR).items() if name not in quarters}
+    rows = [row(name, months) for name, months in (*quarters.items(), *years.items())]
+    rows.append(row("total", flows.months))
+    titles = ("period", "months", "cash", *(["effective"] if flows.effective else []))
+    starts = fiscal_start(plan)
+    title = _section_title(f"Cash by fiscal quarter and year, from {starts}", plan, chosen)
+    return Section(title, (make_table(titles, rows, range(1, len(titles)), has_total=True),))
+
+
+def _group_months(plan: Plan, flows: CashViews, size: int) -> dict[str, list[int]]:
+    """The months by name of their quarter or year; payments after the plan have their own."""
+    name_period = name_quarter if size == MONTHS_A_QUARTER else name_fiscal_year
+    periods: dict[str, list[int]] = {}
+    for month in flows.months:
+        is_after = month > plan.months
+        name = _month_label(plan, flows, month) if is_after else name_period(plan.start, month, plan.fiscal_year_starts)
+        periods.setdefault(name, []).append(month)
+    return periods
 
 
 def month_totals(plan: Plan, chosen: Strategy) -> tuple[dict[int, int], dict[int, int]]:
@@ -105,13 +149,9 @@ def month_totals(plan: Plan, chosen: Strategy) -> tuple[dict[int, int], dict[int
 
 
 def yearly_cash_section(plan: Plan, chosen: Strategy) -> Section:
-    """Both views by year of the plan."""
+    """Both views by the fiscal year."""
     flows = _cash_views(plan, chosen)
-    years: dict[str, list[int]] = {}
-    for month in flows.months:
-        is_in_plan = 1 <= month <= plan.months
-        name = plan_year_name(plan, _plan_year(month)) if is_in_plan else _month_label(plan, flows, month)
-        years.setdefault(name, []).append(month)
+    years = _group_months(plan, flows, MONTHS_A_YEAR)
     views = [("cash", flows.cash), *([("effective", flows.effective)] if flows.effective else [])]
     rows = [
         (name if view == "cash" else "", view, *flows.line(cells, months))
@@ -154,7 +194,11 @@ def _cash_views(plan: Plan, chosen: Strategy) -> CashViews:
     sums = [math.fsum(amount for _, its, amount in cash if its == category) for category in categories]
     # every cell below is a part of these, so that months, years and both views add up to the printed total
     wholes = dict(zip(categories, apportion(sums, chosen.total_cost), strict=True))
-    paid, effective = _rounded_cells(cash, months, wholes), _rounded_cells(effective_rows, months, wholes)
+    starts = plan.fiscal_year_starts
+    paid, effective = (
+        _rounded_cells(rows, months, wholes, lambda month: name_fiscal_year(plan.start, month, starts))
+        for rows in (cash, effective_rows)
+    )
     return CashViews(
         categories,
         months,
@@ -164,13 +208,18 @@ def _cash_views(plan: Plan, chosen: Strategy) -> CashViews:
     )
 
 
-def _rounded_cells(rows: Iterable[tuple[int, str, float]], months: tuple[int, ...], wholes: Mapping[str, int]) -> Cells:
+def _rounded_cells(
+    rows: Iterable[tuple[int, str, float]],
+    months: tuple[int, ...],
+    wholes: Mapping[str, int],
+    year_of: Callable[[int], str],
+) -> Cells:
     """Every month and category in whole units: the years of a category add up to its whole, and its months to them, so
     that a year too is less than a unit off."""
     sums: defaultdict[tuple[int, str], float] = defaultdict(float)
     for month, category, amount in rows:
         sums[month, category] += amount
-    years = [tuple(its) for _, its in groupby(months, key=_plan_year)]
+    years = [tuple(its) for _, its in groupby(months, key=year_of)]
     cells: dict[tuple[int, str], int] = {}
     for category, whole in wholes.items():
         # first the years, then their months: rounding months alone would let a year drift by several units
@@ -179,11 +228,6 @@ def _rounded_cells(rows: Iterable[tuple[int, str, float]], months: tuple[int, ..
             parts = split_total(year, [sums[month, category] for month in its])
             cells |= {(month, category): part for month, part in zip(its, parts, strict=True)}
     return cells
-
-
-def _plan_year(month: int) -> int:
-    """The year of the plan that a month lies in."""
-    return (month - 1) // MONTHS_A_YEAR + 1
 
 
 def _month_label(plan: Plan, flows: CashViews, month: int) -> str:

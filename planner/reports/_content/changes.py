@@ -33,10 +33,10 @@ from pricing.plain_text import plain_text
 LARGEST = 5
 LISTED_MAX = 20
 MONEY: frozenset[Topic] = frozenset({"cost", "month"})
-NAMED: frozenset[Topic] = frozenset({"workload", "assumption", "price", "gap"})
+NAMED: frozenset[Topic] = frozenset({"workload", "request", "assumption", "price", "gap"})
 """Topics whose subjects are named in short too."""
 IN_FULL_ONLY: tuple[Topic, ...] = (
-    "workload", "purchase", "assumption", "price", "throughput", "gap", "frame", "month"
+    "workload", "request", "purchase", "assumption", "price", "throughput", "gap", "frame", "month"
 )  # fmt: skip
 
 

@@ -24,9 +24,13 @@ from planner.reports._content.sections import (
 )
 from planner.result import Plan
 from planner.result.financial_views import CostCentreMonth
+from pricing.counted_nouns import format_count
 
 NO_TEAM = "no team"
-TITLES = ("cost centre", "cash", "effective", "of it idle", "of it shared", "budget", "variance", "months over")
+TITLES = (
+    "cost centre", "cash", "effective", "of it idle", "of it shared", "with a budget", "budget", "variance",
+    "months over",
+)  # fmt: skip
 NOTE = (
     "Effective: amortised, purchases spread over the months they serve. Idle: unused hours of commitments and owned "
     "nodes, charged to whoever uses the rest. Shared: operators and the least fee of the support plan, by other cost. "
@@ -66,8 +70,8 @@ def cost_centre_section(plan: Plan, listed: int | None = None) -> Section | None
     stated = [workload for workload in plan.workloads if workload.budget_per_month is not None]
     notes = []
     if stated:
-        of = f"the {len(stated)} of {len(plan.workloads)} workloads that state one"
-        notes = [f"Budgets are those of {of}; the variance is their effective cost less these budgets."]
+        by = f"{len(stated)} of {format_count(len(plan.workloads), 'workload')}"
+        notes = [f"Budgets are stated by {by}; with a budget: the effective cost of these, variance: that less it."]
     passed = _join_rest(list(budgets_passed(plan)), listed) or ["None is passed."] * bool(stated)
     if notes or passed:
         blocks.append(make_bullets([*notes, *passed]))
@@ -112,7 +116,9 @@ def budgets_passed(plan: Plan) -> Iterable[str]:
             continue
         most, months = max(over, key=_budget_excess), sum(row.budget is not None for row in rows)
         largest, budget = _budget_excess(most), format_money(most.budget or 0.0)
-        text = f"{name} passes its budget of {budget} a month in {len(over)} of {months} months, most in"
+        text = (
+            f"{name} passes its budget of {budget} a month in {len(over)} of {format_count(months, 'month')}, most in"
+        )
         excess.append((-largest, f"{text} {month_name(plan, most.month)} (+{format_money(largest)})."))
     return [text for _, text in sorted(excess)]
 
@@ -126,12 +132,13 @@ def _detail_cells(rows: Sequence[CostCentreMonth]) -> tuple[str, ...]:
     idle, shared = (math.fsum(each) for each in zip(*((row.idle, row.shared) for row in rows), strict=True))
     budgeted = [(row.budget, row.variance) for row in rows if row.budget is not None and row.variance is not None]
     if not budgeted:
-        return format_money(idle), format_money(shared), NO_VALUE, NO_VALUE, NO_VALUE
+        return format_money(idle), format_money(shared), NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE
     budget, variance = (math.fsum(each) for each in zip(*budgeted, strict=True))
     over = sum(_budget_excess(row) > 0 for row in rows)
     return (
         format_money(idle),
         format_money(shared),
+        format_money(budget + variance),
         format_money(budget),
         format_signed(variance),
         str(over or NO_VALUE),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from planner.reports._content.number_format import NO_VALUE, format_money, format_number
 from planner.reports._content.sections import Section, make_table
 from planner.result import Emission, Plan, Strategy
+from pricing.counted_nouns import format_count
 
 OWN_SITE = "site of owned nodes"
 NOTE = (
@@ -53,7 +54,9 @@ def emissions_section(plan: Plan, chosen: Strategy) -> Section | None:
     others = [s for s in plan.strategies if s.name != chosen.name and s.emissions]
     rows += [(f"for comparison: {each.name}", *_format_sum(sum_emissions(each.emissions))) for each in others]
     titles = ("where", "node-hours", "kWh", "kg CO2e", "g per kWh", "node-hours not known")
-    return Section(f"Energy and carbon, {plan.months} months", (make_table(titles, rows, range(1, 6)), NOTE))
+    return Section(
+        f"Energy and carbon, {format_count(plan.months, 'month')}", (make_table(titles, rows, range(1, 6)), NOTE)
+    )
 
 
 def place_name(row: Emission) -> str:

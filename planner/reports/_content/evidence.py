@@ -13,6 +13,7 @@ from planner.reports._content.number_format import NO_VALUE, format_number, form
 from planner.reports._content.repricing import LedgerRepricing
 from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
 from planner.result import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
+from pricing.counted_nouns import format_count
 
 DEFINITION = "definition"
 WORKLOAD_PATH = re.compile(r"workloads\[(\d+)\]\.(.+)")
@@ -22,7 +23,7 @@ def price_age_text(plan: Plan) -> str:
     """The oldest price and how old it is at the date of the plan."""
     if plan.oldest_price is None:
         return "no price was used"
-    return f"{plan.oldest_price}, {(plan.as_of - plan.oldest_price).days:,d} days before {plan.as_of}"
+    return f"{plan.oldest_price}, {format_count((plan.as_of - plan.oldest_price).days, 'day')} before {plan.as_of}"
 
 
 def workload_field(plan: Plan, path: str) -> tuple[str, str] | None:
@@ -97,7 +98,11 @@ def throughput_section(plan: Plan) -> Section:
         rows.append((workload,))
         rows += [_throughput_row(used) for used in sorted(its, key=lambda used: used.basis != "measured")]
     defined = len({used.workload for used in plan.throughput if used.basis == DEFINITION})
-    facts = [f"Stated in accelerator-hours, so without a throughput: {defined} workloads."] if defined else []
+    facts = (
+        [f"Stated in accelerator-hours, so without a throughput: {format_count(defined, 'workload')}."]
+        if defined
+        else []
+    )
     others = len(plan.throughput) - sum(len(its) for its in by_workload.values())
     facts += [f"Other rates: {others:,d}; json and xlsx have them with their derivation."] if others else []
     titles = ("accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
@@ -204,7 +209,7 @@ def input_section(plan: Plan) -> Section:
     facts = [f"{inputs.name} ({inputs.format}), sha256 {inputs.sha256}"]
     if inputs.rows_in:
         refused = len(inputs.rows_refused)
-        facts.append(f"{inputs.rows_in:,d} rows in = {inputs.rows_used:,d} used + {refused:,d} refused.")
+        facts.append(f"{format_count(inputs.rows_in, 'row')} in = {inputs.rows_used:,d} used + {refused:,d} refused.")
     facts += [_rejection_text(row) for row in inputs.rows_refused]
     facts += inputs.notes
     places = "; ".join(f"{w.name} at {w.place}" for w in plan.workloads if w.place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planner.reports._content.call_prices import call_sentences
@@ -32,6 +32,7 @@ from planner.reports._content.sections import (
     status_text,
 )
 from planner.result import Plan, Strategy, describe_amount
+from pricing.counted_nouns import format_count
 from pricing.plain_text import truncate_text
 
 LISTED_MAX, ORDERS_MIN, RISKS_MAX = 8, 4, 5
@@ -76,7 +77,7 @@ def _decision_section(plan: Plan, listed: int) -> Section:
         others = [str(reason) for reason in (*chosen.reasons, *plan.reasons)]
     facts += (truncate_text(text, REMARK_MAX) for text in others[:listed])
     if len(others) > listed:
-        facts.append(f"{len(others) - listed} more remarks: --section recommendation.")
+        facts.append(f"{format_count(len(others) - listed, 'more remark')}: --section recommendation.")
     return Section("Recommendation", (headline(plan), make_bullets(facts)))
 
 
@@ -195,25 +196,21 @@ def _list_risks(plan: Plan, chosen: Strategy) -> Iterator[tuple[float, str]]:
     spread = [(w.cost_high - w.cost, w.workload) for w in chosen.workloads if w.cost_high > w.cost]
     if spread:
         more, (largest, name) = math.fsum(cost for cost, _ in spread), max(spread)
-        text = (
-            f"The throughput of {_count_workloads(spread)} is predicted: at the slow end of the 80 % interval they cost"
-        )
+        text = f"The throughput of {format_count(len(spread), 'workload')} is predicted: at the slow end of the 80 %"
+        text += " interval they cost"
         text += f" {format_money(more)} {money} more, the most {name} ({format_money(largest)}). Measure that first."
         yield more, text
     spot = math.fsum(row.amount for row in chosen.cash if row.category == "spot")
     if spot > 0:
         names = {use.workload for use in chosen.uses if use.purchase_option == "spot"}
         part = f"{format_money(spot)} {money} ({format_percent(spot / total)})"
-        yield spot, f"{part} is spot capacity for {_count_workloads(names)}: it may be taken back or not be there."
+        users = format_count(len(names), "workload")
+        yield spot, f"{part} is spot capacity for {users}: it may be taken back or not be there."
     idle = math.fsum(row.idle for row in plan.views.cost_centres)
     if round(idle):
         yield idle, f"{format_money(idle)} {money} ({format_percent(idle / total)}) pays for hours that nobody uses."
     if plan.recommendation.runner_up and (flip := nearest_flip(plan)):
         yield abs(plan.recommendation.worth), f"The advice may turn: {flip}"
-
-
-def _count_workloads(each: Collection[object]) -> str:
-    return f"{len(each)} workload{'' if len(each) == 1 else 's'}"
 
 
 def doubt_sentences(plan: Plan, listed: int = LISTED_MAX) -> list[str]:
@@ -222,7 +219,7 @@ def doubt_sentences(plan: Plan, listed: int = LISTED_MAX) -> list[str]:
     facts = []
     if refused:
         places = ", ".join(f"{row.place} ({row.reason})" for row in refused)
-        facts.append(f"{len(refused)} rows were left out: {places}.")
+        facts.append(f"{format_count(len(refused), 'row')} left out: {places}.")
     facts += plan.inputs.notes
     most = max(2, listed // 2)
     lines = [truncate_text(fact, SENTENCE_MAX) for fact in facts[:most]]
@@ -230,5 +227,5 @@ def doubt_sentences(plan: Plan, listed: int = LISTED_MAX) -> list[str]:
         lines.append(f"{len(facts) - most} more: --section input.")
     kinds = Counter(in_words(gap.kind) for gap in plan.gaps).most_common(KINDS_MAX)
     of = f" ({', '.join(f'{count} {kind}' for kind, count in kinds)}; see Gaps)" if kinds else ""
-    gaps = f"{len(plan.gaps):,d} gap{'' if len(plan.gaps) == 1 else 's'}{of}" if plan.gaps else "No gaps"
+    gaps = f"{format_count(len(plan.gaps), 'gap')}{of}" if plan.gaps else "No gaps"
     return [*lines, f"{gaps}. Oldest price used: {price_age_text(plan)}."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import math
 from collections.abc import Sequence
 
@@ -147,6 +148,11 @@ def month_name(plan: Plan, month: int) -> str:
     year, first = (int(part) for part in plan.start.split("-"))
     index = year * 12 + first - 1 + month - 1
     return f"{index // 12}-{index % 12 + 1:02d}"
+
+
+def fiscal_start(plan: Plan) -> str:
+    """The month in which the fiscal year starts, in words."""
+    return calendar.month_name[plan.fiscal_year_starts]
 
 
 def plan_year_name(plan: Plan, year: int) -> str:

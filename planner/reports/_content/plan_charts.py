@@ -10,6 +10,7 @@ from planner.reports._content.number_format import month_name
 from planner.reports._content.sections import recommended_strategy
 from planner.reports._content.svg_charts import ChartSeries, draw_chart
 from planner.result import BreakEven, Plan, Purchase, Strategy, Use
+from pricing.counted_nouns import format_count
 
 STRATEGY_LINES = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#548235", 1.5)}
 """Colour and width: equal lines stay visible on top of each other."""
@@ -17,11 +18,18 @@ WAYS = {"commitment": "#2E75B6", "owned": "#548235", "on demand": "#C55A11", "sp
 COMMITTED, OWNING, RENTING = "#1F3864", "#548235", "#C55A11"
 
 
-def draw_charts(plan: Plan) -> list[str]:
-    """The SVG of each chart of the plan."""
+TITLES = {"cash": "Cash by month and strategy", "coverage": "Use against commitments", "break-even": "Break-even"}
+
+
+def draw_charts(plan: Plan) -> dict[str, str]:
+    """The SVG of each chart of the plan, by its name (those of TITLES)."""
     chosen = recommended_strategy(plan)
-    charts = [_cash_chart(plan), None if chosen is None else _coverage_chart(plan, chosen), _break_even_chart(plan)]
-    return [chart for chart in charts if chart is not None]
+    charts = {
+        "cash": _cash_chart(plan),
+        "coverage": None if chosen is None else _coverage_chart(plan, chosen),
+        "break-even": _break_even_chart(plan),
+    }
+    return {name: chart for name, chart in charts.items() if chart is not None}
 
 
 def _cash_chart(plan: Plan) -> str | None:
@@ -38,7 +46,7 @@ def _cash_chart(plan: Plan) -> str | None:
         colour, width = STRATEGY_LINES[strategy.name]
         lines.append(ChartSeries(strategy.name, tuple(paid[month] for month in months), colour, width))
     labels = [month_name(plan, month) for month in months]
-    return draw_chart("Cash by month and strategy", plan.currency, labels, lines=lines)
+    return draw_chart(TITLES["cash"], plan.currency, labels, lines=lines)
 
 
 def _coverage_chart(plan: Plan, chosen: Strategy) -> str | None:
@@ -71,7 +79,7 @@ def _coverage_chart(plan: Plan, chosen: Strategy) -> str | None:
     committed = tuple(used["commitment", month] + unused[month] for month in months)
     lines = [ChartSeries("committed to, used or not", committed, COMMITTED)] if any(committed) else []
     labels = [month_name(plan, month) for month in months]
-    return draw_chart(f"Use against commitments, {chosen.name}", "accelerator-hours", labels, lines=lines, bars=bars)
+    return draw_chart(f"{TITLES['coverage']}, {chosen.name}", "accelerator-hours", labels, lines=lines, bars=bars)
 
 
 def _payment_way(use: Use) -> str:
@@ -104,6 +112,6 @@ def _break_even_chart(plan: Plan) -> str | None:
         ChartSeries(f"owning {pair.system}", owning, OWNING),
         ChartSeries(f"renting {pair.rented}", tuple(month * pair.rent_per_month for month in months), RENTING),
     ]
-    at = "never" if pair.month is None else f"after {pair.month} months"
+    at = "never" if pair.month is None else f"after {format_count(pair.month, 'month')}"
     title = f"Break-even of one node at full use, from delivery: {at}"
     return draw_chart(title, plan.currency, [str(month) for month in months], lines=lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.reports._content.number_format import NO_VALUE, format_money, format_number
 from planner.reports._content.sections import Section, make_table
 from planner.result import Plan, RecoveryOption
+from pricing.counted_nouns import format_count
 
 LEVELS = {
     "pilot_light": "pilot light",
@@ -30,7 +31,7 @@ def recovery_section(plan: Plan) -> Section | None:
     titles = ("workload", "level", "place", "nodes there", f"added, {plan.currency}", "hours to a part", "hours to all")
     table = make_table(titles, [_option_row(each) for each in plan.recovery], range(3, 7))
     notes = (NOTE,) if all(each.is_stated for each in plan.recovery) else (NOTE, PLANNING_VALUES)
-    return Section(f"Disaster recovery, {plan.months} months", (table, *notes))
+    return Section(f"Disaster recovery, {format_count(plan.months, 'month')}", (table, *notes))
 
 
 def _option_row(each: RecoveryOption) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from planner.result.risk import (
     StrategyRisk,
     SwitchingValue,
 )
+from pricing.counted_nouns import format_count
 
 ROWS = 8
 FLIPS = 5
@@ -38,7 +39,8 @@ def _risk_blocks(plan: Plan, risk: Risk) -> list[str | ReportTable | Bullets]:
         blocks.append(_tornado_table(plan, risk))
         blocks.append(make_bullets(_about_tornado(risk)))
     blocks.append(
-        f"Present cost over {risk.draws:,d} draws (seed {risk.seed}) of {len(risk.drawn)} assumptions, {plan.currency}:"
+        f"Present cost over {format_count(risk.draws, 'draw')} (seed {risk.seed}) of {len(risk.drawn)} "
+        f"assumptions, {plan.currency}:"
     )
     titles = ("strategy", "P10", "P50", "P90", "mean", "cheapest in", "regret")
     blocks.append(make_table(titles, [_spread_row(each) for each in risk.strategies], range(1, len(titles))))
@@ -156,7 +158,7 @@ def _reoptimised_sentences(plan: Plan, reoptimised: ReoptimisedDraws | None) -> 
     if reoptimised is None:
         return []
     shares = ", ".join(f"{each.strategy} in {each.draws}" for each in reoptimised.recommended)
-    lines = [f"Of {reoptimised.draws} draws planned again, {shares} recommended."]
+    lines = [f"Of {format_count(reoptimised.draws, 'draw')} planned again, {shares} recommended."]
     if not round(reoptimised.mean_regret):
         return [*lines, "Perfect information would have saved no money."]
     saved = (

@@ -23,6 +23,7 @@ from planner.result.uncertainty import (
     TriggerValue,
     Uncertainty,
 )
+from pricing.counted_nouns import format_count
 
 RULES = {
     "as_planned": "best for the planned figures",
@@ -62,7 +63,7 @@ def _describe_case(uncertainty: Uncertainty) -> str:
         least = f"{parts[0]} of the mean cost and {parts[1]} of the mean of the {tail_title(uncertainty)} of cases"
     return (
         f"{len(uncertainty.scenarios)} scenarios of {len(uncertainty.figures)} uncertain figures"
-        f" ({uncertainty.draws:,d} draws, seed {uncertainty.seed}); least is {least}."
+        f" ({format_count(uncertainty.draws, 'draw')}, seed {uncertainty.seed}); least is {least}."
     )
 
 

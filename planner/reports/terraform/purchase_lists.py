@@ -16,6 +16,7 @@ from planner.reports.terraform.provisioning.commitment_commands import (
     list_orders,
 )
 from planner.result import Plan, Purchase, Strategy, describe_amount, describe_orders
+from pricing.counted_nouns import format_count
 from pricing.csv_tables import format_table
 from pricing.plain_text import plain_text, spreadsheet_text
 
@@ -55,7 +56,7 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
         title = f"{month_name(plan, item.month)}: {amount} {escape_markdown(item.name)} in {place}"
         lines += [f"## {title}", "", escape_line(item.purchase_option), ""]
         facts = [
-            ("term", f"{item.term_months} months" if item.term_months else "the month itself"),
+            ("term", format_count(item.term_months, "month") if item.term_months else "the month itself"),
             ("covers", month_range_name(plan, item.usable_from, item.usable_to)),
             ("upfront", format_money(item.upfront)),
             ("a month", format_money(item.per_month)),

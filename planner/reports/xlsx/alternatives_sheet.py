@@ -13,6 +13,7 @@ from planner.reports._content.number_format import in_words
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, PlanWorkbook
 from planner.result import Plan
 from planner.result.alternatives import OfferOutcome
+from pricing.counted_nouns import format_count
 from pricing.price import parse_purchase_option
 
 OUTCOMES = {"chosen": "chosen", "not_chosen": "compared", "outdone": "dominated", "refused": "refused"}
@@ -112,7 +113,7 @@ def purchase_options_text(names: Iterable[str]) -> str:
         kind = name if parts is None else f"{parts.kind} {parts.offering_class}"
         if parts is not None and parts.term_months:
             years = parts.term_months // 12
-            kind = f"{kind.replace('standard', '').strip()} {years} year{'s' * (years > 1)}"
+            kind = f"{kind.replace('standard', '').strip()} {format_count(years, 'year')}"
         upfronts = upfronts_by_kind.setdefault(in_words(kind).strip(), [])
         if parts is not None and parts.upfront:
             upfronts.append("no" if parts.upfront == "none" else parts.upfront)

@@ -34,27 +34,32 @@ Group = tuple[str, bool]
 """A cost centre, and whether its workloads state a budget."""
 NUMBER, TITLE, FIRST = 0, 1, 2
 START = MONTHS_ROW + 2
+VIEWS = ("cash", "effective", "idle")
+"""The blocks of the sheet, in their order."""
 ALL = -10_000
 """In place of a month."""
 NOTE = (
     "The part of each choice of a cost centre, and the amounts of the choice by month: paid, then effective "
-    "(amortised). Parts follow sheets Shares and Workload costs. * workloads that state a budget."
+    "(amortised), then the unused part of the hours of purchases, as planned, with its cost. Parts follow "
+    "sheets Shares and Workload costs. * workloads that state a budget."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ChargebackSheet:
-    """The cells of parts and amounts. `amounts` has by view and month (ALL: in all) those of each choice, `parts` by
-    group those of each choice."""
+    """The cells of parts and amounts. `amounts` has by view (idle: in all months alone) and month (ALL: in all) those
+    of each choice, `parts` by group those of each choice; `overheads` are the rows of choices shared by all cost.
+    """
 
     sheet: WorkbookSheet
     parts: Mapping[Group, Sequence[float]]
     amounts: Mapping[str, Mapping[int, Sequence[float]]]
     first_month: int
+    overheads: Sequence[int]
 
     def cost(self, team: str, view: str, month: int = ALL, *, budgeted: bool = False) -> Formula:
         """The charge of a cost centre in a month or in all, or only its workloads with a budget."""
-        row = {"cash": START, "effective": START + len(self.amounts["cash"][month]) + 2}[view]
+        row = START + VIEWS.index(view) * (len(self.amounts["cash"][ALL]) + 2)
         groups = [group for group in self.parts if group[0] == team and (group[1] or not budgeted)]
         count, column = len(self.amounts[view][month]), FIRST + len(self.parts)
         column += 0 if month == ALL else 1 + month - self.first_month
@@ -65,6 +70,26 @@ class ChargebackSheet:
             terms.append(f"SUMPRODUCT({parts},{amounts})")
             values.append(_sum_products(self.parts[group], self.amounts[view][month]))
         return Formula(f"={'+'.join(terms) or '0'}", math.fsum(values))
+
+    def shared_cost(self, team: str) -> Formula:
+        """The part of a cost centre in shared costs: operators and the least fee of the support plan, effective."""
+        row = START + VIEWS.index("effective") * (len(self.amounts["cash"][ALL]) + 2)
+        terms, values = [], []
+        for column, group in enumerate(self.parts, start=FIRST):
+            if group[0] == team:
+                for index in self.overheads:
+                    amount = self.sheet.address(row + index, FIRST + len(self.parts))
+                    terms.append(f"{self.sheet.address(START + index, column)}*{amount}")
+                    values.append(self.parts[group][index] * self.amounts["effective"][ALL][index])
+        return Formula(f"={'+'.join(terms) or '0'}", math.fsum(values))
+
+    def whole_cost(self, view: str, rows: Sequence[int] = ()) -> Formula:
+        """The sum of all choices in a view, or of those in these rows."""
+        count, column = len(self.amounts["cash"][ALL]), FIRST + len(self.parts)
+        first = START + VIEWS.index(view) * (count + 2)
+        amounts, rows = self.amounts[view][ALL], rows or range(count)
+        cells = [self.sheet.address(first + index, column) for index in rows]
+        return Formula(f"={'+'.join(cells)}", math.fsum(amounts[index] for index in rows))
 
 
 def write(
@@ -77,6 +102,9 @@ def write(
     chosen = [n for n, c in enumerate(plan.ledger.choices) if c.strategy == plan.recommendation.strategy]
     months = range(payments.first_month, last_month(plan) + 1)
     amounts = {view: _choice_amounts(repricing, chosen, months, view) for view in ("cash", "effective")}
+    idle = [[_idle_fraction(plan, number, month) for month in months] for number in chosen]
+    by_choice = zip(*(amounts["effective"][month] for month in months), strict=True)
+    amounts["idle"] = {ALL: [_sum_products(part, its) for part, its in zip(idle, by_choice, strict=True)]}
     sheet = book.sheet("Chargeback")
     width = fitting_width(amount for view in amounts.values() for its in view.values() for amount in its)
     sheet.widths((8, 44, *(14 for _ in groups), *(width for _ in range(len(months) + 1))))
@@ -84,6 +112,7 @@ def write(
     heads = ("choice", "paid for", *(f"{team} *" if budgeted else team for team, budgeted in groups), "all months")
     sheet.timeline(heads, [month_name(plan, month) for month in months], FIRST, months[0])
     parts = _put_parts(sheet, plan, chosen, groups, costs)
+    _put_idle(sheet, plan, chosen, amounts["idle"][ALL], idle, FIRST + len(groups))
     for view, row in (("cash", START), ("effective", START + len(chosen) + 2)):
         sheet.put_block_title(row - 1, {"cash": "paid", "effective": "effective cost"}[view], FIRST + len(groups))
         for index, number in enumerate(chosen):
@@ -96,7 +125,42 @@ def write(
             for column, month in enumerate(months, start=first):
                 text = _amount_formula(payments, a1(row + index, NUMBER, fixed_column=True), view, month, column)
                 sheet.put(row + index, column, Formula(text, amounts[view][month][index]), "money")
-    return ChargebackSheet(sheet, parts, amounts, months[0])
+    overheads = [
+        index
+        for index, number in enumerate(chosen)
+        if not plan.ledger.choices[number].workload and not plan.ledger.choices[number].parts
+    ]
+    return ChargebackSheet(sheet, parts, amounts, months[0], overheads)
+
+
+def _idle_fraction(plan: Plan, number: int, month: int) -> float:
+    """The unused part of the hours of a purchase in a month; all of them before and after the plan."""
+    choice = plan.ledger.choices[number]
+    if not choice.parts:
+        return 0.0
+    return 1.0 if not 1 <= month <= plan.months else choice.idle[month - 1] if choice.idle else 0.0
+
+
+def _put_idle(
+    sheet: WorkbookSheet,
+    plan: Plan,
+    chosen: Sequence[int],
+    amounts: Sequence[float],
+    idle: Sequence[Sequence[float]],
+    column: int,
+) -> None:
+    """The block of idle hours: the part of each choice by month, and its effective cost."""
+    size = len(chosen) + 2
+    row = START + VIEWS.index("idle") * size
+    sheet.put_block_title(row - 1, "idle hours, as planned", column)
+    for index, number in enumerate(chosen):
+        sheet.put_row(row + index, (number + 1, plan.ledger.choices[number].what), ("count", "wrap"))
+        effective, parts = (
+            row_range(line + index, column + 1, column + len(idle[index])) for line in (row - size, row)
+        )
+        sheet.put(row + index, column, Formula(f"=SUMPRODUCT({effective},{parts})", amounts[index]), "total")
+        for at, part in enumerate(idle[index], start=column + 1):
+            sheet.put(row + index, at, part, "percent")
 
 
 def _sum_products(parts: Sequence[float], amounts: Sequence[float]) -> float:

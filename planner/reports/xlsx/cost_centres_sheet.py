@@ -1,6 +1,6 @@
 """The sheet Cost centres, to print: the charge of each team, against its budget, and each month in both views.
 
-Costs follow the inputs, by sheet Chargeback; idle hours, shared costs and budgets are as planned.
+Costs follow the inputs, by sheet Chargeback; idle hours and budgets are as planned.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from planner.reports.xlsx.workbook import (
 from planner.result import Plan
 
 NAME, FIRST_WIDTH, WIDTH = "Cost centres", 30, 15
-HEADS = ("cost centre", "cash", "effective (amortised)", "of it idle, as planned", "of it shared, as planned", "budget")
+HEADS = ("cost centre", "cash", "effective (amortised)", "of it idle", "of it shared", "budget")
 VARIANCE = "variance: workloads with a budget, less it"
 NOTE = (
-    "Live, with unchanged choices; idle hours, shared costs and budgets as planned. Idle: unused hours of commitments "
+    "Live, with unchanged choices; hours and budgets as planned. Idle: cost of unused hours of commitments "
     "and owned nodes. Shared: operators and the least fee of the support plan."
 )
 
@@ -60,6 +60,17 @@ def write(
     yield WorkbookCheck("cost centres: cash by month adds up to sheet Cash flow", Formula(f"={off}", 0.0), 0.0, CENT)
     every = Formula(f"={sheet.address(effective_total, total)}", block.strategy.total_cost)
     yield WorkbookCheck("cost centres: effective cost adds up to the total cost", every, block.total_cost)
+    idle, shared = (
+        Formula(f"={sheet.address(HEADER_ROW + len(teams) + 1, column)}", total)
+        for column, total in (
+            (HEADS.index("of it idle"), math.fsum(float(chargeback.cost(team, "idle").value) for team in teams)),
+            (HEADS.index("of it shared"), math.fsum(float(chargeback.shared_cost(team).value) for team in teams)),
+        )
+    )
+    yield WorkbookCheck("cost centres: idle cost adds up to that of purchases", idle, chargeback.whole_cost("idle"))
+    if chargeback.overheads:
+        every = chargeback.whole_cost("effective", chargeback.overheads)
+        yield WorkbookCheck("cost centres: shared cost adds up to overheads", shared, every)
     sheet.print_area(effective_total, columns - 1)
 
 
@@ -99,10 +110,10 @@ def _put_teams(sheet: WorkbookSheet, plan: Plan, chargeback: ChargebackSheet, to
         line = HEADER_ROW + number
         costs = [float(chargeback.cost(team, view).value) for view in ("cash", "effective")]
         cells: list[Cell] = [Formula(f"={a1(row, number)}", cost) for row, cost in zip(totals, costs, strict=True)]
-        idle, shared = (math.fsum(getattr(each, name) for each in months) for name in ("idle", "shared"))
+        of_it = (chargeback.cost(team, "idle"), chargeback.shared_cost(team))
         budgets = [each.budget for each in months if each.budget is not None]
         budget = math.fsum(budgets)
-        amounts = (*costs, idle, shared, budget)
+        amounts = (*costs, *(float(cell.value) for cell in of_it), budget)
         sums = [before + amount for before, amount in zip(sums, amounts, strict=True)]
         variance: Cell = None
         if budgets:
@@ -110,7 +121,7 @@ def _put_teams(sheet: WorkbookSheet, plan: Plan, chargeback: ChargebackSheet, to
             text, value = cost.text.removeprefix("="), float(cost.value) - budget
             variance = difference_formula(f"({text})", a1(line, len(HEADS) - 1), value)
         sheet.put(line, 0, team, "wrap")
-        sheet.put_row(line, (*cells, idle, shared, budget if budgets else None, variance), ["money"] * len(HEADS), 1)
+        sheet.put_row(line, (*cells, *of_it, budget if budgets else None, variance), ["money"] * len(HEADS), 1)
     total, first = HEADER_ROW + len(rows) + 1, HEADER_ROW + 1
     sheet.put(total, 0, "total", "total_text")
     for column, amount in enumerate(sums, start=1):

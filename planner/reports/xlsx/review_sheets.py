@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from planner.reports._content.evidence import price_age_text
 from planner.reports._content.first_screen import doubt_sentences, list_orders, risk_sentences
-from planner.reports._content.number_format import in_words, month_name
+from planner.reports._content.number_format import fiscal_start, in_words, month_name
 from planner.reports.xlsx.cash_flow_sheet import FIRST as FIRST_OF_CASH
 from planner.reports.xlsx.cash_flow_sheet import CashFlowBlock
 from planner.reports.xlsx.workbook import (
@@ -20,9 +21,10 @@ from planner.reports.xlsx.workbook import (
     fitting_width,
     row_range,
 )
+from planner.request.calendar import name_fiscal_year, name_quarter
 from planner.result import Plan
 
-ORDERS_MAX, SOURCES_MAX = 40, 25
+ORDERS_MAX, SOURCES_MAX, QUARTERS_MAX = 40, 25, 14
 """Rows of a page."""
 REVIEW_SHEETS = ("Summary", "Cash", "Cost centres", "Orders", "Risks and sources")
 """The sheets to print; the others are an annex."""
@@ -52,7 +54,8 @@ def _put_cash(sheet: WorkbookSheet, plan: Plan, block: CashFlowBlock, others: li
     note = "Live, with unchanged choices. Payments of the recommended strategy by category; then totals of the others."
     sheet.heading(f"Cash by month, strategy {block.strategy.name}, {plan.currency}", note)
     sheet.header(heads)
-    sums = [0.0] * (len(heads) - 1)
+    paid: dict[int, list[float]] = {}
+    """The amounts of each month by its row."""
     for row, month in enumerate(block.months, start=HEADER_ROW + 1):
         column = FIRST_OF_CASH + month - block.months[0]
         cells = []
@@ -65,14 +68,37 @@ def _put_cash(sheet: WorkbookSheet, plan: Plan, block: CashFlowBlock, others: li
         for other in others:
             text = f"='Cash flow'!{a1(other.cumulative_row - 1, column, True, True)}"
             cells.append(Formula(text, _sum_payments(other, month)))
-        sums = [before + float(cell.value) for before, cell in zip(sums, cells, strict=True)]
+        paid[row] = [float(cell.value) for cell in cells]
         sheet.put(row, 0, month_name(plan, month))
         sheet.put_row(row, cells, ["money"] * len(cells), 1)
     last = HEADER_ROW + len(block.months)
     sheet.put(last + 1, 0, "total", "total_text")
-    for column, amount in enumerate(sums, start=1):
+    for column, amount in enumerate(map(math.fsum, zip(*paid.values(), strict=True)), start=1):
         sheet.put(last + 1, column, Formula(f"=SUM({column_range(column, HEADER_ROW + 1, last)})", amount), "total")
-    sheet.print_area(last + 1, len(heads) - 1)
+    last = _put_fiscal_periods(sheet, plan, dict(zip(block.months, paid.items(), strict=True)), last + 3)
+    sheet.print_area(last, len(heads) - 1)
+
+
+def _put_fiscal_periods(
+    sheet: WorkbookSheet, plan: Plan, months: Mapping[int, tuple[int, Sequence[float]]], row: int
+) -> int:
+    """The quarters and years of the fiscal year from `row` on, as sums of the months above (by month: row and
+    amounts): years alone where quarters are too many for a page; the last row written."""
+    columns = len(next(iter(months.values()))[1])
+    sheet.put_block_title(row, f"fiscal years from {fiscal_start(plan)}", columns + 1)
+    for name_period in (name_quarter, name_fiscal_year):
+        periods: dict[str, list[tuple[int, Sequence[float]]]] = {}
+        for month, line in months.items():
+            periods.setdefault(name_period(plan.start, month, plan.fiscal_year_starts), []).append(line)
+        if name_period is name_quarter and len(periods) > QUARTERS_MAX:
+            continue
+        for name, lines in periods.items():
+            row += 1
+            sheet.put(row, 0, name)
+            for column, amounts in enumerate(zip(*(its for _, its in lines), strict=True), start=1):
+                months_above = column_range(column, lines[0][0], lines[-1][0])
+                sheet.put(row, column, Formula(f"=SUM({months_above})", math.fsum(amounts)), "money")
+    return row
 
 
 def _sum_payments(block: CashFlowBlock, month: int, category: str = "") -> float:

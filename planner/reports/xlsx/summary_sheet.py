@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 from planner.reports._content.evidence import break_even_months, break_even_share, price_age_text
 from planner.reports._content.number_format import format_percent, in_words
@@ -17,6 +18,7 @@ from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.checks_sheet import AS_PLANNED, WRONG
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula, row_range
 from planner.result import Plan
+from pricing.counted_nouns import format_count
 
 LABEL, WIDE = 40, 31
 CHART_COLUMNS = (2, *(9 for _ in range(10)))
@@ -44,7 +46,7 @@ def write(
     all_columns = columns + len(CHART_COLUMNS) if blocks else columns
     sheet.widths((LABEL, *(WIDE for _ in range(columns - 1)), *CHART_COLUMNS))
     sheet.pages(1, 1)
-    sheet.put(0, 0, f"GPU capacity plan {plan.start}, {plan.months} months", "title")
+    sheet.put(0, 0, f"GPU capacity plan {plan.start}, {format_count(plan.months, 'month')}", "title")
     by_name: dict[str, CashFlowBlock] = {block.strategy.name: block for block in blocks}
     live = _live_headline(plan, by_name)
     sheet.put_across(1, all_columns, live or headline(plan), "lead")
@@ -66,7 +68,7 @@ def _live_headline(plan: Plan, blocks: Mapping[str, CashFlowBlock]) -> Formula |
     if chosen is None:
         return None
     advice, money = f"Recommended as planned: {chosen.strategy.name}. It now costs ", plan.currency
-    over = f" {money} over {plan.months} months, present cost "
+    over = f" {money} over {format_count(plan.months, 'month')}, present cost "
     text, value = _join_texts((advice, chosen.total_cost, over, chosen.present_cost, f" {money}"))
     if rival is not None:
         own, other = (each.present_cost.text.removeprefix("=") for each in (chosen, rival))
@@ -84,8 +86,13 @@ def _live_headline(plan: Plan, blocks: Mapping[str, CashFlowBlock]) -> Formula |
 def _join_texts(parts: Sequence[str | Formula]) -> tuple[str, str]:
     """Texts and whole amounts one after the other, as a formula and as they read now."""
     texts = [f'"{part}"' if isinstance(part, str) else f"FIXED({part.text.removeprefix('=')},0)" for part in parts]
-    values = [part if isinstance(part, str) else f"{float(part.value):,.0f}" for part in parts]
+    values = [part if isinstance(part, str) else _fixed_text(float(part.value)) for part in parts]
     return "&".join(texts), "".join(values)
+
+
+def _fixed_text(amount: float) -> str:
+    """What FIXED(amount, 0) writes: a half is rounded away from zero, in the 15 digits that a spreadsheet has."""
+    return f"{Decimal(f'{amount:.15g}').quantize(Decimal(1), ROUND_HALF_UP):,}"
 
 
 def _put_strategies(sheet: WorkbookSheet, plan: Plan, blocks: Mapping[str, CashFlowBlock], columns: int) -> int:

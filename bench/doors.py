@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,9 @@ from statistics import quantiles
 import httpx
 from catalogues import asked
 from measure import COLD_RUNS, HERE, LOAD_RUNS, ROOT, SCRIPT, WARM_RUNS, Figure, medians, run, server, timed
+from portfolio import portfolio
 
+from planner.application import plan
 from planner.service.plan_jobs import RenderedPlan, run_plan_job, warm_up
 from planner.service.uploads import Upload
 from pricing.accelerator import match
@@ -21,6 +24,26 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.search import OfferQuery, find_offers
 
 WORKLOAD = (ROOT / "openapi/examples/measured.request.json").read_bytes()
+KINDS = {
+    "training by hours": {
+        "name": "training", "kind": "training", "gang": 8, "storage_gb": 5000,
+        "demand": {"accelerator_hours_per_month": 20_000, "accelerator": "H100-SXM"},
+    },
+    "a service by requests": {
+        "name": "service", "kind": "inference",
+        "demand": {"requests_per_second": 200, "daily_shape": "day_and_evening"},
+        "measurements": [{"accelerator": "L40S", "count": 1, "units_per_second": 20.0, "per": "job"}],
+    },
+    "batch in one cloud": {
+        "name": "batch", "kind": "batch", "providers": ["gcp"], "may_be_owned": False,
+        "demand": {"accelerator_hours_per_month": 3000, "accelerator": "A100-80GB-SXM"},
+    },
+}  # fmt: skip
+"""One workload each, made up."""
+LARGE = ((14, 12, 1.0), (10, 36, 1.0))
+"""Workloads and months of made portfolios, and the goal of `quick` in processor seconds."""
+ONE_PLAN_MS = 10.0
+"""The goal of a plan of one workload that is asked for quickly."""
 QUERY = {"as_of": ["2026-11-21"], "months": ["12"], "start": ["2026-12"]}
 
 
@@ -38,9 +61,9 @@ def cold() -> Iterator[Figure]:
         yield Figure(name, milliseconds, milliseconds / bare, "bare", goal)
 
 
-def planned(**query: str) -> Callable[[], object]:
+def planned(document: bytes = WORKLOAD, **query: str) -> Callable[[], object]:
     def work() -> None:
-        answer = run_plan_job(Upload(WORKLOAD), QUERY | {name: [text] for name, text in query.items()}, "json")
+        answer = run_plan_job(Upload(document), QUERY | {name: [text] for name, text in query.items()}, "json")
         assert isinstance(answer, RenderedPlan), answer
 
     return work
@@ -52,6 +75,17 @@ def warm() -> Iterator[Figure]:
     one, three = medians([planned(strategies="cloud"), planned()], WARM_RUNS)
     yield Figure("plan in process, one strategy, whole catalogue, warm", one)
     yield Figure("plan in process, three strategies, whole catalogue, warm", three, three / one, "one strategy")
+    kinds = [json.dumps({"effort": "quick", "workloads": [workload]}).encode() for workload in KINDS.values()]
+    for name, each in zip(KINDS, medians([planned(kind) for kind in kinds], WARM_RUNS), strict=True):
+        yield Figure(f"the same of {name}, quick", each, each / ONE_PLAN_MS, f"{ONE_PLAN_MS:g} ms", 1.0)
+    for workloads, months, goal_s in LARGE:
+        request, took = portfolio(workloads, months, effort="quick"), []
+        for _ in range(2):
+            began = time.process_time()
+            plan(request, Catalog.embedded())
+            took.append(time.process_time() - began)
+        title = f"{workloads} workloads x {months} months, quick, three strategies, CPU"
+        yield Figure(title, took[-1] * 1000, took[-1] / goal_s, f"{goal_s:g} s", 1.0)
     catalog = Catalog.embedded()
     names = [item.name for item in match("H100")]
     query = OfferQuery(accelerator=tuple(names), min_count=8, option=("on_demand",))
@@ -70,19 +104,19 @@ def service() -> Iterator[Figure]:
         httpx.Client() as client,
     ):
 
-        def plan() -> httpx.Response:
+        def post_plan() -> httpx.Response:
             answer = client.post(f"{ours}/plan", params=params, content=WORKLOAD, headers=headers, timeout=120)
             return answer.raise_for_status()
 
         def echoed() -> httpx.Response:
             return client.post(theirs, content=WORKLOAD, headers=headers).raise_for_status()
 
-        one, other = medians([plan, echoed], WARM_RUNS)
+        one, other = medians([post_plan, echoed], WARM_RUNS)
         yield Figure("POST /plan, one workload, one strategy, warm", one, one / other, "FastAPI echo")
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(lambda _: plan(), range(6)))  # the second worker starts when two clients ask at once
+            list(threads.map(lambda _: post_plan(), range(6)))  # the second worker starts when two clients ask at once
             start = time.perf_counter()
-            times = list(threads.map(lambda _: timed(plan), range(LOAD_RUNS)))
+            times = list(threads.map(lambda _: timed(post_plan), range(LOAD_RUNS)))
             a_second = LOAD_RUNS / (time.perf_counter() - start)
         cuts = quantiles(times, n=100)
         yield Figure("POST /plan, two clients, p50", cuts[49])

@@ -74,6 +74,8 @@ class _AlternativesQuery:
     setting: PlanningContext
     catalog: Catalog
     classes: list[int] = field(init=False)
+    counted: dict[tuple[int, ...], tuple[tuple[Message, ...], Refusals]] = field(default_factory=dict)
+    """Counted reasons by their identity: hundreds of offerings are refused for the same ones."""
 
     def __post_init__(self) -> None:
         first_of_class: dict[object, int] = {}
@@ -89,6 +91,14 @@ class _AlternativesQuery:
         """The workloads for which the market refused an offering or a system, and why."""
         refused = self.setting.market.refused
         return {index: reasons[key] for index, reasons in enumerate(refused) if key in reasons}
+
+    def count_reasons(self, reasons: Iterable[Message]) -> Refusals:
+        """The reasons with their number of workloads."""
+        each = tuple(reasons)
+        key = tuple(map(id, each))
+        if key not in self.counted:
+            self.counted[key] = (each, _count_reasons(each))
+        return self.counted[key][1]
 
 
 def _workload_class_key(need: WorkloadDemand) -> object:
@@ -196,7 +206,7 @@ def _list_offering_rows(
     never = _explain_unrentable_offering(offering, bool(by_option))
     refused = dict.fromkeys(range(len(question.needs)), never) if never else question.refused(offering.key)
     if len(refused) == len(question.needs):
-        yield _build_refused_row(offering, by_option, _count_reasons(refused.values()))
+        yield _build_refused_row(offering, by_option, question.count_reasons(refused.values()))
         return
     fit = [index for index in range(len(question.needs)) if index not in refused]
     refused_options: dict[Refusals, dict[str, Sequence[Quote]]] = defaultdict(dict)
@@ -207,7 +217,7 @@ def _list_offering_rows(
         why = _explain_unserved_options(
             row, quotes, [index for index in fit if index not in serves], question, outcomes
         )
-        refusals = _count_reasons((*refused.values(), *why))
+        refusals = question.count_reasons((*refused.values(), *why))
         if not serves:
             refused_options[refusals][option] = quotes
         elif row in outcomes.chosen or row in outcomes.left:
@@ -342,7 +352,9 @@ def _list_system_rows(
             refused = dict.fromkeys(range(len(question.needs)), missing[system.name])
         serves = outcomes.serves.get(row, ())
         rest = [index for index in range(len(question.needs)) if index not in refused and index not in serves]
-        refusals = _count_reasons((*refused.values(), *(outcomes.barred.get(row, NO_USEFUL_WORK) for _ in rest)))
+        refusals = question.count_reasons(
+            (*refused.values(), *(outcomes.barred.get(row, NO_USEFUL_WORK) for _ in rest))
+        )
         outcome, count = _classify_outcome(row, outcomes) if serves else ("refused", 0)
         yield OfferOutcome(
             "",
@@ -364,10 +376,7 @@ def _list_system_rows(
 
 def _count_reasons(reasons: Iterable[Message]) -> Refusals:
     """The reasons with their number of workloads, the most frequent first; rare ones are added up."""
-    each = tuple(reasons)
-    if len(each) == 1:  # hundreds of offerings, in a request of one workload
-        return (RefusalCount(each[0], 1),)
-    counted = sorted(Counter(each).items(), key=lambda item: (-item[1], str(item[0])))
+    counted = sorted(Counter(reasons).items(), key=lambda item: (-item[1], str(item[0])))
     listed = [RefusalCount(reason, count) for reason, count in counted[:REASONS_MAX]]
     if rest := counted[REASONS_MAX:]:
         listed.append(RefusalCount(message("other_reasons", reasons=len(rest)), sum(count for _, count in rest)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
@@ -38,8 +39,11 @@ def find_sale_gaps(
         resource = setting.market.resources[candidate.resource]
         if resource.quote is not None:
             places[resource.place].add(candidate.need)
+    open_to: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    for candidate in setting.market.candidates:
+        open_to[setting.market.resources[candidate.resource].key].add(candidate.need)
     for place, needs in sorted(places.items()):
-        yield from _find_unused_ways(place, needs, request, setting, catalog)
+        yield from _find_unused_ways(place, needs, request, setting, catalog, open_to)
     yield from _find_spot_bounds(places, request, setting, catalog)
     yield from _find_spot_hours(setting, solved)
     yield from _find_reservations(paid.values())
@@ -47,7 +51,12 @@ def find_sale_gaps(
 
 
 def _find_unused_ways(
-    place: Place, needs: set[int], request: Request, setting: PlanningContext, catalog: Catalog
+    place: Place,
+    needs: set[int],
+    request: Request,
+    setting: PlanningContext,
+    catalog: Catalog,
+    open_to: Mapping[tuple[str, ...], AbstractSet[int]],
 ) -> Iterator[Gap]:
     """The ways of paying that are sold for a type where it runs, and that have no price or are not for this work."""
     provider, region, instance_type = place
@@ -57,7 +66,7 @@ def _find_unused_ways(
         if term.state(plan_start(request)) != "confirmed" or kind not in (request.limits.purchase_options or (kind,)):
             continue
         priced = [quote for quote in here if term.covers(quote.price)]
-        why = _why_unused(priced, needs, setting) if priced else UNPRICED
+        why = _why_unused(priced, needs, setting, open_to) if priced else UNPRICED
         if why is not None:
             effect = message(
                 "way_not_planned",
@@ -85,11 +94,15 @@ def _sold_ways(place: Place, catalog: Catalog) -> dict[str, SaleTerm]:
     return ways
 
 
-def _why_unused(priced: Sequence[Quote], needs: set[int], setting: PlanningContext) -> Message | None:
-    """Why no workload of a type can be paid for so; None where one could, or where the request does not allow it."""
-    keys = {quote.price.key for quote in priced}
-    open_to = {c.need for c in setting.market.candidates if setting.market.resources[c.resource].key in keys}
-    if open_to & needs:
+def _why_unused(
+    priced: Sequence[Quote],
+    needs: set[int],
+    setting: PlanningContext,
+    open_to: Mapping[tuple[str, ...], AbstractSet[int]],
+) -> Message | None:
+    """Why no workload of a type can be paid for so; None where one could (`open_to`: those of each price), or where the
+    request does not allow it."""
+    if any(needs & open_to.get(quote.price.key, frozenset()) for quote in priced):
         return None
     for index in sorted(needs):
         for quote in priced:

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from planner.finance.symbolic import growth_factor, power
 from planner.result import Category
@@ -20,8 +20,7 @@ K = TypeVar("K")
 PriceChangeKind = Literal["on_demand", "spot", "commitment"]
 
 
-@dataclass(frozen=True, slots=True)
-class Payment:
+class Payment(NamedTuple):
     """One amount, paid at the start or the end of a month (counted from 1)."""
 
     month: int

@@ -57,40 +57,49 @@ def joined_text(messages: Iterable[Message]) -> str:
 
 def with_texts(value: T) -> T:
     """A copy of a frozen value in which every message, however deep, carries its text; itself where there is none."""
-    return cast("T", _fill_texts(value))
+    return cast("T", _fill_texts(value, {}))
 
 
-def _fill_texts(value: Any) -> Any:
+def _fill_texts(value: Any, filled: dict[int, tuple[Any, Any]]) -> Any:
+    """The value with texts. `filled` has the messages and tuples that were filled, by identity, each with what it
+    became: hundreds of rows of a plan share one reason."""
     if isinstance(value, Message):
         if value.text:
             return value
-        parameters = {name: _fill_texts(each) for name, each in value.parameters.items()}
-        return Message(value.code, parameters, text_of(value))
+        if id(value) not in filled:
+            parameters = {name: _fill_texts(each, filled) for name, each in value.parameters.items()}
+            filled[id(value)] = (value, Message(value.code, parameters, text_of(value)))
+        return filled[id(value)][1]
     if isinstance(value, tuple):
-        parts = tuple(_fill_texts(each) for each in value)
-        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+        if id(value) not in filled:
+            parts = tuple([_fill_texts(each, filled) for each in value])
+            is_new = any(new is not old for new, old in zip(parts, value, strict=True))
+            filled[id(value)] = (value, parts if is_new else value)
+        return filled[id(value)][1]
     if isinstance(value, Mapping):
-        filled = {name: _fill_texts(each) for name, each in value.items()}
-        return filled if any(filled[name] is not each for name, each in value.items()) else value
+        texts = {name: _fill_texts(each, filled) for name, each in value.items()}
+        return texts if any(texts[name] is not each for name, each in value.items()) else value
     kind: Any = type(value)
-    changes = {
-        name: new
-        for name in _fields_with_messages(kind)
-        if (new := _fill_texts(old := getattr(value, name))) is not old
-    }
-    return dataclasses.replace(value, **changes) if changes else value
+    names, others = _fields_with_messages(kind)
+    changes = {name: new for name in names if (new := _fill_texts(old := getattr(value, name), filled)) is not old}
+    if not changes:
+        return value
+    unchanged = {name: getattr(value, name) for name in (*others, *names) if name not in changes}
+    return kind(**changes, **unchanged)
 
 
 @cache
-def _fields_with_messages(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that may hold a message, at any depth; none of another type.
+def _fields_with_messages(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields of a dataclass that may hold a message, at any depth, and its other fields; none of another type.
 
     A plan has tens of thousands of values and few kinds of them: looking at each value costs more than the plan.
     """
     if not dataclasses.is_dataclass(kind):
-        return ()
+        return (), ()
     hints = get_type_hints(kind)
-    return tuple(each.name for each in dataclasses.fields(kind) if each.init and _may_hold(hints[each.name], (kind,)))
+    names = [each.name for each in dataclasses.fields(kind) if each.init]
+    holding = tuple(name for name in names if _may_hold(hints[name], (kind,)))
+    return holding, tuple(name for name in names if name not in holding)
 
 
 def _may_hold(hint: Any, above: tuple[Any, ...]) -> bool:

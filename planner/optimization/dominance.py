@@ -28,7 +28,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.finance.cashflow import Terms
 from planner.optimization.candidate_dominance import (
@@ -52,6 +52,12 @@ from planner.supply.homes import Home, home_of
 from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 FULL_COLUMNS = 6_000
 """Markets of at most about so many decisions are not pruned where there are targets on commitments."""
 
@@ -73,7 +79,7 @@ def build_choice_set(
         [c for c in candidates if setting.place(c) in kept]
         for candidates in group_by_need(market, rates, len(demands.needs))
     ]
-    shared = _kept_at(build_shared_resources(market, assumptions, terms), kept, setting)
+    shared = _kept_at(build_shared_resources(market, assumptions, terms, kept), kept, setting)
     shared = without_useless_starts(shared, setting)
     plain = [item for item in shared if item.resource.held is None and not item.weights]
     others = [item for item in shared if item.resource.held is not None or item.weights]
@@ -116,6 +122,13 @@ class _HourlyHome(NamedTuple):
 
     cost: float
     home: Home | None
+
+
+class _UsedRates(NamedTuple):
+    """By month the cost of an hour of a unit in full use, and by place the units that a node-hour there takes."""
+
+    rates: Floats
+    weights: dict[Place, float]
 
 
 @dataclass(slots=True)
@@ -223,7 +236,8 @@ def _worthless_places(
     workload there has another place by the hour that costs no more. Whoever lives there may as well live elsewhere."""
     if setting.limits_places:
         return frozenset()
-    least = {spot: _fully_used_rates(setting, shared, spot=spot) for spot in (False, True)}
+    used_rates = _spread_costs(setting, shared)
+    least = {spot: _fully_used_rates(setting, used_rates, spot=spot) for spot in (False, True)}
     resources = setting.market.resources
     worthwhile = {item.resource.place for item in shared if item.resource.held or item.resource.node}
     offered: set[Place] = set()
@@ -300,23 +314,36 @@ def _hourly_homes(
 
 
 def _fully_used_rates(
-    setting: DominanceSetting, shared: Iterable[SharedResource], *, spot: bool
+    setting: DominanceSetting, used_rates: Sequence[_UsedRates], *, spot: bool
 ) -> dict[Place, tuple[float, ...]]:
     """By place, the least present cost of a node-hour in each month: by the hour (on `spot` or not), or of a commitment
-    that is used in every hour, its cost spread evenly over its months."""
-    months = setting.terms.months
-    least: dict[Place, list[float]] = defaultdict(lambda: [math.inf] * months)
-    resources = setting.market.resources
+    that is used in every hour."""
+    import numpy as np
+
+    resources, unsold = setting.market.resources, np.full(setting.terms.months, math.inf)
+    least: dict[Place, Floats] = {}
     for number, rates in setting.rates.items():
         if spot or not resources[number].interrupts:
-            here = least[resources[number].place]
-            for month, rate in enumerate(rates):
-                here[month] = min(here[month], rate)
+            place = resources[number].place
+            least[place] = np.minimum(least.get(place, unsold), rates)
+    for used in used_rates:
+        for place, weight in used.weights.items():
+            least[place] = np.minimum(least.get(place, unsold), used.rates * weight)
+    return {place: tuple(rates.tolist()) for place, rates in least.items()}
+
+
+def _spread_costs(setting: DominanceSetting, shared: Iterable[SharedResource]) -> list[_UsedRates]:
+    """Of each shared resource, by month the least cost of an hour of a unit that is used in every hour, spread evenly
+    over the months of its start."""
+    import numpy as np
+
+    resources, spread = setting.market.resources, []
     for item in shared:
-        each = {resources[c.resource].place: item.weight(c) for c in item.candidates}
+        rates, hours = np.full(setting.terms.months, math.inf), item.hours(setting.terms.hours_per_month)
         for start in item.starts:
-            an_hour = start.present_cost / (len(start.covers) * item.hours(setting.terms.hours_per_month))
-            for place, weight in each.items():
-                for month in start.covers:
-                    least[place][month - 1] = min(least[place][month - 1], an_hour * weight)
-    return {place: tuple(rates) for place, rates in least.items()}
+            months = slice(start.covers.start - 1, start.covers.stop - 1)
+            an_hour = start.present_cost / (len(start.covers) * hours)
+            rates[months] = np.minimum(rates[months], an_hour)
+        weights = {resources[c.resource].place: item.weight(c) for c in item.candidates}
+        spread.append(_UsedRates(rates, weights))
+    return spread

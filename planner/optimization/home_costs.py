@@ -16,6 +16,7 @@ from planner.optimization.standing_work import count_nodes, count_replicas, larg
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate, Market
 from planner.supply.costs import HourlyRates
+from planner.supply.data_costs import DataCosts
 from planner.supply.limits import LimitRules
 from planner.supply.payments import data_payments
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
@@ -26,7 +27,8 @@ Months = tuple[float, ...]
 
 @dataclass(slots=True)
 class HomeCosts:
-    """Computes costs of homes; `_hours` keeps node-hours by month of placements that were asked for."""
+    """Computes costs of homes; `_hours` keeps node-hours by month of placements that were asked for, and `_data` costs
+    of data."""
 
     market: Market
     demands: PortfolioDemand
@@ -34,6 +36,7 @@ class HomeCosts:
     rules: LimitRules
     terms: Terms
     _hours: dict[tuple[int, float, float, float], Months | None] = field(default_factory=dict)
+    _data: dict[tuple[int, int, bool, DataCosts], float] = field(default_factory=dict)
 
     def by_the_hour(self, ways: Sequence[Candidate]) -> float:
         """The cost of a workload at a place in its `ways` by the hour, all of one gang; infinite where they cannot do
@@ -94,6 +97,12 @@ class HomeCosts:
         """All data of a month (of a deadline: of all its months, for work done in this one)."""
         if way.around.total == 0:
             return 0.0
+        key = (way.need, month, self.market.resources[way.resource].node is None, way.around)
+        if key not in self._data:
+            self._data[key] = self._price_data(need, way, month)
+        return self._data[key]
+
+    def _price_data(self, need: WorkloadDemand, way: Candidate, month: int) -> float:
         units = need.total if need.deadline is not None else need.monthly[month - 1]
         paid = data_payments(need, way, self.market.resources[way.resource], month, units, self.terms)
         return math.fsum(p.amount for p in paid) * discount_factor(month, "end", self.terms.discount_rate_monthly)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planner.optimization.home_search import search_homes
-from planner.optimization.linear_program import LinearProgram
+from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.optimization.model import StrategyScope
 from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import solve_parts
@@ -44,7 +44,7 @@ class HomeRanking:
 def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
     """The places of all workloads by the relaxation of the program by place; None where it has no solution: then no
     plan has one."""
-    relaxed = relax_program(by_place.program)
+    relaxed = relax_program(by_place.numbers)
     if relaxed.status == "infeasible":
         return None
     losses: list[list[tuple[float, Place]]] = [[] for _ in range(needs)]
@@ -111,15 +111,12 @@ def choose_homes(
     return _choose_open(by_place, closed, len(ranking.used), work, gap)
 
 
-def _choose_open(
-    by_place: PlaceProgram, closed: Sequence[int], needs: int, work: float, gap: float
-) -> HomeChoice | None:
+def _choose_open(by_place: PlaceProgram, closed: list[int], needs: int, work: float, gap: float) -> HomeChoice | None:
     """The choice of the program by place with some columns of homes closed."""
     program = by_place.program
-    upper = list(program.upper)
-    for column in closed:
-        upper[column] = 0.0
-    solution = _solve_stepwise(replace(program, upper=upper), work, gap)
+    upper = by_place.numbers.upper.copy()
+    upper[closed] = 0.0
+    solution = _solve_stepwise(program, replace(by_place.numbers, upper=upper), work, gap)
     if not solution.values:
         return None
     units = {
@@ -133,22 +130,20 @@ def _choose_open(
     return HomeChoice(used, overflow, units, solution.objective, solution.bound, solution.cut_by_clock)
 
 
-def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution:
-    """A good solution. A large program is solved in two steps: homes with parts of units, then units for those homes.
-    Its bound is that of the first step."""
+def _solve_stepwise(program: LinearProgram, numbers: ProgramArrays, work: float, gap: float) -> Solution:
+    """A good solution of a program with these numbers. A large one is solved in two steps: homes with parts of units,
+    then units for those homes. Its bound is that of the first step."""
+    import numpy as np
+
     if len(program.columns) <= STEPWISE_COLUMNS:
-        return solve_parts(program, work, gap)
-    is_home = [column.kind == "home" for column in program.columns]
-    whole = [is_whole and home for is_whole, home in zip(program.whole, is_home, strict=True)]
-    rough = solve_parts(replace(program, whole=whole), work, min(gap, FIRST_STEP_GAP))
+        return solve_parts(numbers, work, gap)
+    is_home = np.array([column.kind == "home" for column in program.columns])
+    rough = solve_parts(replace(numbers, whole=numbers.whole & is_home), work, min(gap, FIRST_STEP_GAP))
     if not rough.values:
         return rough
-    at_home = [
-        (float(round(value)),) * 2 if home else bounds
-        for home, value, *bounds in zip(is_home, rough.values, program.lower, program.upper, strict=True)
-    ]
-    lower, upper = ([bounds[side] for bounds in at_home] for side in (0, 1))
-    solution = solve_parts(replace(program, lower=lower, upper=upper), work, gap)
+    at_home = np.rint(rough.values) + 0.0  # no negative zeros
+    lower, upper = (np.where(is_home, at_home, bounds) for bounds in (numbers.lower, numbers.upper))
+    solution = solve_parts(replace(numbers, lower=lower, upper=upper), work, gap)
     cut = rough.cut_by_clock or solution.cut_by_clock
     return replace(solution, bound=min(rough.bound, solution.objective), cut_by_clock=cut)
 

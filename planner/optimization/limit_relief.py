@@ -5,16 +5,31 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from planner.optimization.home_constraints import list_tasks
-from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, raise_limit, relax_limit
+from planner.optimization.linear_program import (
+    FEASIBILITY,
+    LinearProgram,
+    ProgramArrays,
+    RequestLimit,
+    allow_shortage,
+    raise_limit,
+    relax_limit,
+)
 from planner.optimization.model import build_program
 from planner.optimization.narrowed_setting import narrow_large_problem
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import solve_program
+from planner.optimization.solver import find_conflict, solve_program
 from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
 from planner.result import StrategyName
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NEGLIGIBLE_MULTIPLIER = 1e-9
+"""Of the largest multiplier of a conflict of rows: smaller ones are rounding."""
 EXPLAIN_WORK = 2e6
 """Work of each search for what is in the way of an impossible strategy, or what a higher limit is worth: beyond it that
 is not known."""
@@ -57,10 +72,39 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
 
 def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
     """What each limit of an impossible strategy alone would have to be in all of its rows; of large problems among the
-    homes that are nearly taken."""
+    homes that are nearly taken. A limit without which the other rows still contradict each other is not searched."""
     problem = narrow_large_problem(name, setting)
     program = build_program(problem.setting, problem.scope)
-    return [_find_enough(program, limit, problem.is_whole) for limit in program.limits]
+    limits, numbers = program.limits, program.to_arrays()
+    conflict = find_conflict(numbers) if len(limits) > 1 else None
+    reliefs = []
+    for limit in limits:
+        if conflict is not None and shows_conflict(numbers, _leave_out(conflict, program, limit)):
+            reliefs.append(LimitRelief(limit, None, is_known=problem.is_whole))
+        else:
+            reliefs.append(_find_enough(program, limit, problem.is_whole))
+    return reliefs
+
+
+def _leave_out(multipliers: NDArray[np.float64], program: LinearProgram, limit: RequestLimit) -> NDArray[np.float64]:
+    """The multipliers without those of the rows of a limit."""
+    rest = multipliers.copy()
+    rest[[row for row, of in enumerate(program.row_limit) if of == limit]] = 0.0
+    return rest
+
+
+def shows_conflict(numbers: ProgramArrays, multipliers: NDArray[np.float64]) -> bool:
+    """Whether multipliers of rows show that no values within their bounds keep these rows: added up so, the rows demand
+    more than any values give."""
+    import numpy as np
+
+    used = np.abs(multipliers) > NEGLIGIBLE_MULTIPLIER * np.abs(multipliers).max(initial=0.0)
+    weights = np.where(used, multipliers, 0.0)
+    sums = np.bincount(numbers.entry_column, weights[numbers.entry_row] * numbers.entry_value, len(numbers.cost))
+    sums[np.abs(sums) <= NEGLIGIBLE_MULTIPLIER * np.abs(weights).max(initial=0.0)] = 0.0
+    demanded = weights[used] * np.where(weights > 0, numbers.row_lower, numbers.row_upper)[used]
+    given = sums[sums != 0] * np.where(sums > 0, numbers.upper, numbers.lower)[sums != 0]
+    return bool(demanded.sum() - given.sum() > FEASIBILITY * np.abs(weights).sum())
 
 
 def _find_enough(program: LinearProgram, limit: RequestLimit, is_whole: bool) -> LimitRelief:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from planner.supply.candidates import Candidate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ANY_HOUR = -1
 """The block of work that may run at any hour of its month."""
@@ -23,8 +27,7 @@ ColumnKind = Literal[
 RowEntries = list[tuple[int, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramColumn:
+class ProgramColumn(NamedTuple):
     """The meaning of a variable; `owner` is the shared resource of a start, the workload of a home or team, else the
     index of a step (of pooled nodes, of any of those that share them).
 
@@ -66,6 +69,21 @@ class RequestLimit:
     @property
     def title(self) -> str:
         return f"{self.name} {self.subject}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramArrays:
+    """The numbers of a program, as LinearProgram has them, in arrays: what a solver needs."""
+
+    cost: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    whole: NDArray[np.bool_]
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    entry_row: NDArray[np.int64]
+    entry_column: NDArray[np.int64]
+    entry_value: NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -110,7 +128,8 @@ class LinearProgram:
         """A row scaled so that its largest entry is 1; one without entries is left out."""
         if not entries:
             return
-        scale = max(abs(value) for _, value in entries) or 1.0
+        columns, values = zip(*entries, strict=True)
+        scale = max(map(abs, values)) or 1.0
         number = len(self.row_lower)
         self.row_lower.append(lower / scale)
         self.row_upper.append(upper / scale)
@@ -118,8 +137,18 @@ class LinearProgram:
         self.row_limit.append(limit)
         self.row_scale.append(scale)
         self.entry_row += [number] * len(entries)
-        self.entry_column += [column for column, _ in entries]
-        self.entry_value += [value / scale for _, value in entries]
+        self.entry_column += columns
+        self.entry_value += values if scale == 1.0 else [value / scale for value in values]
+
+    def to_arrays(self) -> ProgramArrays:
+        """The numbers of the program as it is now."""
+        import numpy as np
+
+        reals = (self.cost, self.lower, self.upper, self.row_lower, self.row_upper, self.entry_value)
+        cost, lower, upper, row_lower, row_upper, value = (np.array(numbers, dtype=np.float64) for numbers in reals)
+        row, column = (np.array(numbers, dtype=np.int64) for numbers in (self.entry_row, self.entry_column))
+        whole = np.array(self.whole, dtype=np.bool_)
+        return ProgramArrays(cost, lower, upper, whole, row_lower, row_upper, row, column, value)
 
     def copy(self) -> LinearProgram:
         """Another program with the same columns and rows, to be changed on its own."""

@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 from planner.optimization import constraints, limit_constraints
 from planner.optimization.home_constraints import task_of
@@ -50,9 +50,11 @@ from planner.optimization.standing_work import (
     count_replicas,
     list_standing_tasks,
 )
+from planner.performance.serving.staffing import ServiceQueue
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate
 from planner.supply.costs import SharedResource
+from planner.supply.data_costs import DataCosts
 from planner.supply.payments import data_payments
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
@@ -72,13 +74,16 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
     demands, shared = setting.demands, allowed.shared
     started = add_start_columns(program, shared, demands)
     program.steps += list_steps(setting, allowed)
+    data_costs = _DataCostsOfUnits(setting)
     divided = {step.candidate.need for step in program.steps if step.overflow}
     for number, step in enumerate(program.steps):
         need = demands.needs[step.candidate.need]
         for month in range(1, setting.terms.months + 1):
             until = setting.market.resources[step.candidate.resource].last_month
             if (until is None or month <= until) and _is_open(step, need, month, allowed, started):
-                _add_work_columns(program, number, month, setting, shared, divided=_is_divided(step, setting, divided))
+                data = data_costs.price(step.candidate, month)
+                is_divided = _is_divided(step, setting, divided)
+                _add_work_columns(program, number, month, setting, shared, data, divided=is_divided)
     add_spread_nodes(program, setting)
     add_pooled_nodes(program, setting, lambda step, month: _use_rate(step, month, setting, shared))
     constraints.add_constraints(program, setting, shared, started)
@@ -119,8 +124,9 @@ def add_start_columns(
 ) -> constraints.StartColumns:
     """The units of each shared resource by the month of their start; returns them by the months that they cover."""
     started: constraints.StartColumns = defaultdict(list)
+    peaks = _PeakNodes(demands)
     for index, item in enumerate(shared):
-        existing, most = item.resource.held, _max_useful_units(item, demands)
+        existing, most = item.resource.held, _max_useful_units(item, peaks)
         for start in item.starts:
             count = start.decided if existing is None else existing.count  # paid for in any case
             least, upper = (0.0, most) if count is None else (count, count)
@@ -157,29 +163,46 @@ def _add_work_columns(
     month: int,
     setting: PlanningContext,
     shared: tuple[SharedResource, ...],
+    data: float,
     *,
     divided: bool,
 ) -> None:
-    """The columns of one step in one month."""
-    step, demands, terms = program.steps[number], setting.demands, setting.terms
+    """The columns of one step in one month; `data` is the cost of the data of a unit of work."""
+    step, demands = program.steps[number], setting.demands
     candidate = step.candidate
     need = demands.needs[candidate.need]
-    resource = setting.market.resources[candidate.resource]
     rate = _use_rate(step, month, setting, shared)
-    paid = data_payments(need, candidate, resource, month, 1.0, terms)
-    data = math.fsum(p.amount for p in paid) * discount_factor(month, "end", terms.discount_rate_monthly)
     any_hour = step.shared is None or shared[step.shared].by_month
     by_block = need.serving or not any_hour or parallel_limit(need) is not None
     for block in range(len(demands.block_hours)) if by_block else (ANY_HOUR,):
         task, units = task_of(candidate.need, month, block, demands)
         if units == 0:
             continue
-        work = ProgramColumn("work", number, month, block, task, units=units)
         if need.serving:
+            work = ProgramColumn("work", number, month, block, task, units=units)
             add_standing_columns(program, work, setting, rate, data * units, divided=divided)
         else:
             hours = units / candidate.units_per_node_hour
-            program.column(replace(work, node_hours=hours), data * units + rate * hours, 1.0, whole=False)
+            work = ProgramColumn("work", number, month, block, task, hours, units)
+            program.column(work, data * units + rate * hours, 1.0, whole=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _DataCostsOfUnits:
+    """Present costs of the data of a unit of work, by workload, month and volumes: each is priced once."""
+
+    setting: PlanningContext
+    known: dict[tuple[int, int, bool, DataCosts], float] = field(default_factory=dict)
+
+    def price(self, candidate: Candidate, month: int) -> float:
+        resource, terms = self.setting.market.resources[candidate.resource], self.setting.terms
+        key = (candidate.need, month, resource.node is None, candidate.around)
+        if key not in self.known:
+            need = self.setting.demands.needs[candidate.need]
+            paid = data_payments(need, candidate, resource, month, 1.0, terms)
+            factor = discount_factor(month, "end", terms.discount_rate_monthly)
+            self.known[key] = math.fsum(p.amount for p in paid) * factor
+        return self.known[key]
 
 
 def _use_rate(
@@ -192,13 +215,31 @@ def _use_rate(
     return costs[month - 1] if costs else 0.0
 
 
-def _max_useful_units(item: SharedResource, demands: PortfolioDemand) -> float:
+@dataclass(frozen=True, slots=True)
+class _PeakNodes:
+    """The most nodes that stand for a workload on candidates; each kind of nodes is counted once."""
+
+    demands: PortfolioDemand
+    known: dict[tuple[int, float, float, ServiceQueue | None], float] = field(default_factory=dict)
+
+    def count(self, candidate: Candidate) -> float:
+        key = (candidate.need, candidate.gang_rate, candidate.granule, candidate.queue)
+        if key not in self.known:
+            need, hours = self.demands.needs[candidate.need], self.demands.block_hours
+            self.known[key] = max(
+                count_nodes(candidate, need, count_replicas(candidate, need, units, hours[block]))
+                for _, block, units in list_standing_tasks(need, self.demands)
+            )
+        return self.known[key]
+
+
+def _max_useful_units(item: SharedResource, peaks: _PeakNodes) -> float:
     """An upper bound on the units of a resource that could be of use: each candidate's peak, in whole gangs."""
-    most = 0.0
+    most, demands = 0.0, peaks.demands
     for candidate in item.candidates:
         need = demands.needs[candidate.need]
         if need.serving:
-            units = _peak_nodes(candidate, need, demands) * item.weight(candidate)
+            units = peaks.count(candidate) * item.weight(candidate)
         else:
             peak = max(need.monthly) * item.weight(candidate) / candidate.units_per_node_hour
             units = peak / item.hours(min(demands.block_hours))
@@ -207,11 +248,3 @@ def _max_useful_units(item: SharedResource, demands: PortfolioDemand) -> float:
             whole += candidate.nodes_per_gang
         most += max(candidate.nodes_per_gang * item.weight(candidate), whole)
     return float(most)
-
-
-def _peak_nodes(candidate: Candidate, need: WorkloadDemand, demands: PortfolioDemand) -> float:
-    hours = demands.block_hours
-    return max(
-        count_nodes(candidate, need, count_replicas(candidate, need, units, hours[block]))
-        for _, block, units in list_standing_tasks(need, demands)
-    )

@@ -33,7 +33,14 @@ from typing import NamedTuple
 from planner.optimization.constraints import is_done_in_month
 from planner.optimization.home_constraints import list_tasks, task_of
 from planner.optimization.limit_constraints import add_carbon_rows, add_ownership_constraints
-from planner.optimization.linear_program import ANY_HOUR, DemandTask, LinearProgram, ProgramColumn, RowEntries
+from planner.optimization.linear_program import (
+    ANY_HOUR,
+    DemandTask,
+    LinearProgram,
+    ProgramArrays,
+    ProgramColumn,
+    RowEntries,
+)
 from planner.optimization.model import StrategyScope, add_start_columns
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay, list_stays
@@ -49,10 +56,11 @@ RATE_DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class PlaceProgram:
-    """The program, the columns that bring work of a workload to a place, where the overflow of those on owned nodes
-    goes, and what it was made of: the stays of each workload and the shared resources of each place."""
+    """The program and its numbers, the columns that bring work of a workload to a place, where the overflow of those on
+    owned nodes goes, and what it was made of: the stays of each workload and the shared resources of each place."""
 
     program: LinearProgram
+    numbers: ProgramArrays
     homes: dict[tuple[int, Place], list[int]]
     overflow: dict[int, Place]
     stays: list[list[Stay]]
@@ -100,7 +108,8 @@ def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> Pla
     builder.add_levels()
     add_ownership_constraints(builder.program, setting, allowed.shared)
     add_carbon_rows(builder.program, setting, allowed.shared, builder.emitted)
-    return PlaceProgram(builder.program, builder.homes, builder.overflow, stays_by_need, builder.groups)
+    program = builder.program
+    return PlaceProgram(program, program.to_arrays(), builder.homes, builder.overflow, stays_by_need, builder.groups)
 
 
 @dataclass(slots=True)

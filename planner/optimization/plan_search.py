@@ -25,9 +25,17 @@ from planner.optimization.home_selection import (
 from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram, build_place_program
-from planner.optimization.program_parts import solve_parts
+from planner.optimization.program_parts import drop_costly_values, solve_parts
 from planner.optimization.solution import PlanningContext, SearchEffort
-from planner.optimization.solver import GAP_TARGET, Solution, solve_program
+from planner.optimization.solver import (
+    GAP_TARGET,
+    NO_SOLUTION,
+    Solution,
+    relax_program,
+    solve_program,
+    solve_small_program,
+    take_if_whole,
+)
 from planner.optimization.stays import Place
 
 SMALL_COLUMNS = 6_000
@@ -111,7 +119,7 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
     limits, columns = EFFORTS[setting.effort], count_columns(setting, allowed)
     if columns <= SMALL_COLUMNS:
         program = build_program(setting, allowed)
-        solution = solve_program(program, work=limits.work)
+        solution = solve_small_program(program, work=limits.work)
         return SearchedPlan(setting, allowed, program, solution, len(program.columns))
     by_place = build_place_program(setting, allowed)
     ranking = rank_homes(by_place, len(setting.demands.needs))
@@ -121,10 +129,18 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
     whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
     search = _Search(setting, allowed, by_place, ranking, limits, columns, whole)
     plan = _prove(search.search_nearest(limits.nearest), bound)
-    if _is_near(plan, gap):
+    if plan.solution.status == "infeasible" or _is_near(plan, gap):
         return plan
     if whole is not None:
-        solution = solve_program(whole, start=plan.solution, work=limits.work, gap=gap)
+        numbers = whole.to_arrays()
+        if plan.solution.values and (relaxed := relax_program(numbers)).values:
+            plan = _prove(plan, relaxed.objective)
+            if _is_near(plan, gap):
+                return plan
+            if (optimum := take_if_whole(numbers, relaxed)) is not None:
+                return SearchedPlan(setting, allowed, whole, optimum, columns)
+            numbers = drop_costly_values(numbers, relaxed, plan.solution)
+        solution = solve_program(numbers, start=plan.solution, work=limits.work, gap=gap)
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
         plan = _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
     elif len(by_place.program.columns) <= limits.place_columns:
@@ -156,6 +172,8 @@ class _Search:
             best = self._take_better(best, choice, is_bound=has_all)
         if best is not None:
             return best
+        if self.whole is not None and relax_program(self.whole).status == "infeasible":
+            return SearchedPlan(self.setting, self.allowed, self.whole, NO_SOLUTION, self.columns)
         more, most = max(nearest, 1), max(map(len, ranking.nearest), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]

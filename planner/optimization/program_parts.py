@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from planner.optimization.linear_program import FEASIBILITY, LinearProgram
+from planner.optimization.linear_program import FEASIBILITY, LinearProgram, ProgramArrays
 from planner.optimization.solver import NO_SOLUTION, Solution, solve_program
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PART_COLUMNS = 1_000
 """Smaller parts are solved with others, in programs of about so many columns."""
+DUAL_ACCURACY = 1e-6
+"""Of the cost of a plan: how far the reduced costs of a relaxation may be wrong in all."""
 LEAST_WORK = 0.1
 """Share of the work that each part may take at least; else it has its share by its columns."""
 
@@ -30,16 +32,18 @@ class ProgramPart:
     """A program of some `columns` (their numbers) of another."""
 
     columns: list[int]
-    program: LinearProgram
+    program: ProgramArrays
 
 
-def solve_parts(program: LinearProgram, work: float, gap: float, *, plan_only: bool = False) -> Solution:
+def solve_parts(
+    program: LinearProgram | ProgramArrays, work: float, gap: float, *, plan_only: bool = False
+) -> Solution:
     """The same as `solve_program`, part by part: each to the relative gap."""
-    program = fix_settled(program)
-    parts = split_program(program)
+    numbers = fix_settled(program.to_arrays() if isinstance(program, LinearProgram) else program)
+    parts = split_program(numbers)
     if parts is None:
         return NO_SOLUTION
-    values, free = list(program.lower), sum(len(part.columns) for part in parts)
+    values, free = numbers.lower.tolist(), sum(len(part.columns) for part in parts)
     solved = []
     for part in parts:
         share = max(LEAST_WORK, len(part.columns) / free)
@@ -49,7 +53,7 @@ def solve_parts(program: LinearProgram, work: float, gap: float, *, plan_only: b
         solved.append(solution)
         for column, value in zip(part.columns, solution.values, strict=True):
             values[column] = value
-    objective = sum(cost * value for cost, value in zip(program.cost, values, strict=True))
+    objective = sum(cost * value for cost, value in zip(numbers.cost.tolist(), values, strict=True))
     return Solution(
         "optimal" if all(each.status == "optimal" for each in solved) else "within_gap",
         objective,
@@ -59,15 +63,14 @@ def solve_parts(program: LinearProgram, work: float, gap: float, *, plan_only: b
     )
 
 
-def fix_settled(program: LinearProgram) -> LinearProgram:
+def fix_settled(program: ProgramArrays) -> ProgramArrays:
     """The program with columns fixed that are settled by the others: the only one left in an equation, and one that
     costs nothing and that no row keeps from its upper bound. Some optimum has them so."""
     import numpy as np
 
-    lower, upper = np.array(program.lower), np.array(program.upper)
-    row, column = np.array(program.entry_row, dtype=np.int64), np.array(program.entry_column, dtype=np.int64)
-    value, cost = np.array(program.entry_value), np.array(program.cost)
-    least, most = np.array(program.row_lower), np.array(program.row_upper)
+    lower, upper = program.lower.copy(), program.upper.copy()
+    row, column, value, cost = program.entry_row, program.entry_column, program.entry_value, program.cost
+    least, most = program.row_lower, program.row_upper
     while True:
         is_free = upper > lower
         free = is_free[column]
@@ -87,20 +90,34 @@ def fix_settled(program: LinearProgram) -> LinearProgram:
         lower[raised] = upper[raised]
         lower[settled] = upper[settled] = at
         if not len(settled) and not len(raised):
-            return replace(program, lower=lower.tolist(), upper=upper.tolist())
+            return replace(program, lower=lower, upper=upper)
 
 
-def split_program(program: LinearProgram) -> list[ProgramPart] | None:
+def drop_costly_values(program: ProgramArrays, relaxed: Solution, known: Solution) -> ProgramArrays:
+    """The program without values of columns that no solution has that costs less than a known one: by its reduced cost
+    in the relaxation each unit more would cost more than what lies between the two."""
+    import numpy as np
+
+    reduced, values = np.array(relaxed.reduced_costs), np.array(known.values)
+    spare = known.objective - relaxed.objective + DUAL_ACCURACY * max(abs(known.objective), 1.0)
+    reach = spare / np.where(reduced == 0, np.nan, np.abs(reduced))
+    reach = np.where(program.whole, np.floor(reach + FEASIBILITY), reach)
+    highest, lowest = np.maximum(program.lower + reach, values), np.minimum(program.upper - reach, values)
+    upper = np.where(reduced > 0, np.minimum(program.upper, highest), program.upper)
+    lower = np.where(reduced < 0, np.maximum(program.lower, lowest), program.lower)
+    return replace(program, lower=lower, upper=upper)
+
+
+def split_program(program: ProgramArrays) -> list[ProgramPart] | None:
     """The parts of the columns that are not fixed by their bounds; None where the fixed ones alone break a row."""
     import numpy as np
 
-    lower, upper = np.array(program.lower), np.array(program.upper)
-    row, column = np.array(program.entry_row, dtype=np.int64), np.array(program.entry_column, dtype=np.int64)
-    value = np.array(program.entry_value)
+    lower, upper = program.lower, program.upper
+    row, column, value = program.entry_row, program.entry_column, program.entry_value
     is_free = upper > lower
     open_entry = is_free[column]
     fixed = np.bincount(row[~open_entry], (value * lower[column])[~open_entry], minlength=len(program.row_lower))
-    row_lower, row_upper = np.array(program.row_lower) - fixed, np.array(program.row_upper) - fixed
+    row_lower, row_upper = program.row_lower - fixed, program.row_upper - fixed
     row, column, value = row[open_entry], column[open_entry], value[open_entry]
     is_open = np.bincount(row, minlength=len(fixed)) > 0
     if ((row_lower > FEASIBILITY) | (row_upper < -FEASIBILITY))[~is_open].any():
@@ -114,24 +131,11 @@ def split_program(program: LinearProgram) -> list[ProgramPart] | None:
     for number, here in columns.items():
         there, inside = rows.get(number, here[:0]), entries.get(number, here[:0])
         at_column[here], at_row[there] = np.arange(len(here)), np.arange(len(there))
-        listed = here.tolist()
-        parts.append(
-            ProgramPart(
-                listed,
-                LinearProgram(
-                    columns=[program.columns[each] for each in listed],
-                    cost=[program.cost[each] for each in listed],
-                    lower=lower[here].tolist(),
-                    upper=upper[here].tolist(),
-                    whole=[program.whole[each] for each in listed],
-                    row_lower=row_lower[there].tolist(),
-                    row_upper=row_upper[there].tolist(),
-                    entry_row=at_row[row[inside]].tolist(),
-                    entry_column=at_column[column[inside]].tolist(),
-                    entry_value=value[inside].tolist(),
-                ),
-            )
-        )
+        numbers = ProgramArrays(
+            program.cost[here], lower[here], upper[here], program.whole[here], row_lower[there], row_upper[there],
+            at_row[row[inside]], at_column[column[inside]], value[inside],
+        )  # fmt: skip
+        parts.append(ProgramPart(here.tolist(), numbers))
     return parts
 
 

@@ -10,13 +10,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from planner.optimization.linear_program import LinearProgram
+from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.request.errors import InternalError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NO_SOLUTION_YET = 1e100
 GAP_TARGET = 1e-6
@@ -40,6 +44,10 @@ PROOF_ONLY: Mapping[str, float | str] = {
     "mip_heuristic_run_root_reduced_cost": False,
 }
 """The solver without its search for plans: half of the time of a program that begins from a good one."""
+SMALL_SEARCH: Mapping[str, float | str] = {"mip_heuristic_run_feasibility_jump": False}
+"""The solver without its first guess at a plan, which takes half of the time of a small program."""
+WHOLE = 1e-9
+"""A number of units nearer than this to a whole one is one."""
 RELAXATION_ACCURACY = 1e-6
 """How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
 
@@ -93,7 +101,7 @@ _SOLUTIONS: ContextVar[_LastSolutions | None] = ContextVar("solutions", default=
 
 
 def solve_program(
-    program: LinearProgram,
+    program: LinearProgram | ProgramArrays,
     time_limit_s: float = TIME_LIMIT_S,
     start: Solution | None = None,
     work: float = SEARCH_WORK,
@@ -109,20 +117,59 @@ def solve_program(
     `plan_only`: the bound is not asked for, and the search ends once it finds nothing better for long.
     Raises InternalError when the solver stops for another reason than its work or the time.
     """
+    numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
     options = PROOF_ONLY if proof_only else {}
     idle = IDLE_WORK if plan_only else 1.0
-    run = partial(_run_search, program, time_limit_s, start)
-
-    def search() -> Solution:
-        solution = run(work, gap, options, idle)
-        if solution.status == "infeasible" and any(program.whole):
-            # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
-            confirmed = run(work / FIRST_PLAN, gap, {**options, "presolve": "off"})
-            return solution if confirmed.status == "unsolved" else confirmed
-        return solution
-
+    search = partial(_search_program, numbers, time_limit_s, start, work, gap, options, idle)
     known = () if start is None else start.values
-    return _solve_once(_digest_program(program, (time_limit_s, work, gap, idle, proof_only, known)), search)
+    return _solve_once(_digest_program(numbers, (time_limit_s, work, gap, idle, proof_only, known)), search)
+
+
+def _search_program(
+    numbers: ProgramArrays,
+    time_limit_s: float,
+    start: Solution | None,
+    work: float,
+    gap: float,
+    options: Mapping[str, float | str],
+    idle: float,
+) -> Solution:
+    run = partial(_run_search, numbers, time_limit_s, start)
+    solution = run(work, gap, options, idle)
+    if solution.status == "infeasible" and numbers.whole.any():
+        # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
+        confirmed = run(work / FIRST_PLAN, gap, {**options, "presolve": "off"})
+        return solution if confirmed.status == "unsolved" else confirmed
+    return solution
+
+
+def solve_small_program(program: LinearProgram, *, work: float) -> Solution:
+    """The same as `solve_program` for programs whose relaxation takes far less time than a search: where it has no
+    solution there is none, and where its optimum is whole that is the optimum."""
+    numbers = program.to_arrays()
+    return _solve_once(_digest_program(numbers, ("small", work)), lambda: _relax_or_search(numbers, work))
+
+
+def _relax_or_search(numbers: ProgramArrays, work: float) -> Solution:
+    relaxed = _run_relaxation(numbers, {"presolve": "off"})
+    if relaxed.status == "infeasible":
+        return relaxed
+    found = take_if_whole(numbers, relaxed)
+    return found or _search_program(numbers, TIME_LIMIT_S, None, work, GAP_TARGET, SMALL_SEARCH, 1.0)
+
+
+def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:
+    """The optimum of a relaxation as that of its program, where it is whole; else None."""
+    import numpy as np
+
+    values = np.array(relaxed.values)
+    if not relaxed.values:
+        return None
+    nearest = np.rint(values[numbers.whole]) + 0.0  # no negative zeros
+    if np.abs(nearest - values[numbers.whole]).max(initial=0.0) > WHOLE:
+        return None
+    values[numbers.whole] = nearest
+    return Solution("optimal", relaxed.objective, relaxed.objective, tuple(values.tolist()))
 
 
 @contextmanager
@@ -148,24 +195,19 @@ def _solve_once(key: bytes, solve: Callable[[], Solution]) -> Solution:
     return solution
 
 
-def _digest_program(program: LinearProgram, options: tuple[object, ...]) -> bytes:
+def _digest_program(numbers: ProgramArrays, options: tuple[object, ...]) -> bytes:
     """Equal for equal programs that are solved alike."""
     if _SOLUTIONS.get() is None:
         return b""
-    import numpy as np
-
     digest = hashlib.sha256(repr(options).encode())
-    for numbers in (
-        program.cost, program.lower, program.upper, program.whole, program.row_lower, program.row_upper,
-        program.entry_row, program.entry_column, program.entry_value,
-    ):  # fmt: skip
-        digest.update(np.array(numbers, dtype=np.float64).tobytes())
+    for each in fields(numbers):
+        digest.update(getattr(numbers, each.name).tobytes())
         digest.update(b"|")
     return digest.digest()
 
 
 def _run_search(
-    program: LinearProgram,
+    numbers: ProgramArrays,
     time_limit_s: float,
     start: Solution | None,
     work: float,
@@ -176,14 +218,14 @@ def _run_search(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap, **options)
+    highs = _load_solver(numbers, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap, **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
         known.col_value = list(start.values)
         highs.setSolution(known)
-    integer = any(program.whole)
+    integer = bool(numbers.whole.any())
     if integer:
-        highs.cbMipInterrupt += _limit_search(int(work / len(program.columns)), idle)
+        highs.cbMipInterrupt += _limit_search(int(work / len(numbers.cost)), idle)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -206,18 +248,35 @@ def _run_search(
     )
 
 
-def relax_program(program: LinearProgram) -> Solution:
+def relax_program(program: LinearProgram | ProgramArrays) -> Solution:
     """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none."""
-    return _solve_once(_digest_program(program, ("relaxed",)), lambda: _run_relaxation(program))
+    numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
+    return _solve_once(_digest_program(numbers, ("relaxed",)), lambda: _run_relaxation(numbers))
 
 
-def _run_relaxation(program: LinearProgram) -> Solution:
+def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:
+    """Multipliers of rows that together show that the relaxation has no solution (Farkas); None where it has one, or
+    the solver gives none."""
     import highspy
+    import numpy as np
 
-    parts = replace(program, whole=[False] * len(program.whole))
+    parts = replace(numbers, whole=np.zeros_like(numbers.whole))
+    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, solver="simplex", presolve="off")
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
+        return None
+    _, has_ray, multipliers = highs.getDualRay()
+    return np.array(multipliers) if has_ray else None
+
+
+def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | None = None) -> Solution:
+    import highspy
+    import numpy as np
+
+    parts = replace(numbers, whole=np.zeros_like(numbers.whole))
     # 50 workloads x 36 months in the cloud by place: 5 s; the interior point method 26 s, and without prices that prove
     options: dict[str, float | str] = {"solver": "simplex", "presolve_rule_off": AGGREGATION}
-    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, **options)
+    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, **options, **(more or {}))
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -255,38 +314,35 @@ def _limit_search(occasions: int, idle: float) -> Callable[[Any], None]:
     return end
 
 
-def _load_solver(program: LinearProgram, **options: float | str) -> Any:
+def _load_solver(numbers: ProgramArrays, **options: float | str) -> Any:
     """The solver with a program in it, silent and with one thread."""
     import highspy
 
     highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types
     for option, value in {"output_flag": False, "threads": 1, **options}.items():
         highs.setOptionValue(option, value)
-    if highs.passModel(_build_highs_model(program)) == highspy.HighsStatus.kError:
+    if highs.passModel(_build_highs_model(numbers)) == highspy.HighsStatus.kError:
         raise InternalError("the solver does not take the program: it is malformed")
     return highs
 
 
-def _build_highs_model(program: LinearProgram) -> Any:
+def _build_highs_model(numbers: ProgramArrays) -> Any:
     import highspy
     import numpy as np
 
-    columns, rows = len(program.columns), len(program.row_lower)
-    row = np.array(program.entry_row, dtype=np.int32)
-    column = np.array(program.entry_column, dtype=np.int32)
-    order = np.lexsort((row, column))
-    starts = np.searchsorted(column[order], np.arange(columns + 1))
+    columns, rows = len(numbers.cost), len(numbers.row_lower)
+    order = np.lexsort((numbers.entry_row, numbers.entry_column))
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = columns, rows
-    lp.col_cost_ = np.array(program.cost)
-    lp.col_lower_ = np.array(program.lower)
-    lp.col_upper_ = np.array(program.upper)
-    lp.row_lower_ = np.array(program.row_lower)
-    lp.row_upper_ = np.array(program.row_upper)
+    lp.col_cost_ = numbers.cost
+    lp.col_lower_ = numbers.lower
+    lp.col_upper_ = numbers.upper
+    lp.row_lower_ = numbers.row_lower
+    lp.row_upper_ = numbers.row_upper
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = starts.astype(np.int32)
-    lp.a_matrix_.index_ = row[order]
-    lp.a_matrix_.value_ = np.array(program.entry_value)[order]
+    lp.a_matrix_.start_ = np.searchsorted(numbers.entry_column[order], np.arange(columns + 1)).astype(np.int32)
+    lp.a_matrix_.index_ = numbers.entry_row[order].astype(np.int32)
+    lp.a_matrix_.value_ = numbers.entry_value[order]
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-    lp.integrality_ = [kinds[whole] for whole in program.whole]
+    lp.integrality_ = [kinds[whole] for whole in numbers.whole.tolist()]
     return lp

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from planner.optimization.linear_program import (
@@ -98,11 +97,11 @@ def add_standing_columns(
         return
     counted = pooled or divided
     nodes = (count_divisible_nodes if counted else count_nodes)(candidate, need, replicas)
-    column = replace(work, node_hours=0.0 if counted else nodes * hours, nodes=nodes)
+    column = work._replace(node_hours=0.0 if counted else nodes * hours, nodes=nodes)
     share = program.column(column, data + rate * column.node_hours, upper, whole=False)
     if divided:
         group, most = candidate.nodes_per_gang, count_nodes(candidate, need, replicas)
-        ready = replace(work, kind="ready", node_hours=group * hours, units=0.0)
+        ready = work._replace(kind="ready", node_hours=group * hours, units=0.0)
         number = program.column(ready, rate * group * hours, most / group, whole=not need.may_spread)
         program.row(-math.inf, 0.0, [(share, 1.0), (number, -group / nodes)])
 
@@ -158,7 +157,7 @@ def _add_place_nodes(program: LinearProgram, task: DemandTask, ways: Sequence[_P
         return []
     # Nodes that may be on spot at some time: the others hold all replicas but the part that relies on spot.
     at_risk = program.column(counted, 0.0, most, whole=True)
-    part = program.column(replace(counted, kind="on_spot"), 0.0, may, whole=False)
+    part = program.column(counted._replace(kind="on_spot"), 0.0, may, whole=False)
     program.row(-math.inf, 0.0, [*((way.ready, 1.0) for way in spot), (at_risk, -1.0)])
     program.row(-math.inf, 0.0, [*((way.share, 1.0) for way in spot), (part, -1.0)])
     steady = [(nodes, -of_group), (at_risk, of_group)]

@@ -8,9 +8,10 @@ may take the overflow, which does by the hour what the nodes do not. Costs are p
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.optimization.divided_work import DividedWork, divide_work
 from planner.optimization.home_costs import HomeCosts
@@ -26,6 +27,7 @@ from planner.optimization.standing_work import (
     list_standing_tasks,
 )
 from planner.supply.candidates import Candidate, Resource
+from planner.supply.data_costs import DataCosts
 from planner.supply.homes import Home, gang_type, has_fixed_gang_type, home_of
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
@@ -133,11 +135,10 @@ def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[St
     stays = []
     for index, homes in enumerate(at_home):
         builder = _StayBuilder(setting, costs, needs[index], allowed.hourly_until[index])
-        of_need = []
+        of_need, taking = [], _group_overflow(overflow[index], resources)
         for home, ways in sorted(homes.items()):
-            places = _group_overflow(overflow[index], resources) if home.is_owned else ()
-            built = [builder.build(index, home, ways, steps) for steps in places or ((),)]
-            of_need += _undominated(stay for stay in built if stay is not None)
+            built = builder.build_all(index, home, ways, taking if home.is_owned else ())
+            of_need += _undominated(built)
         stays.append(of_need)
     return stays
 
@@ -161,6 +162,17 @@ def _undominated(stays: Iterable[Stay]) -> list[Stay]:
     return kept
 
 
+class _RentedWork(NamedTuple):
+    """What may be rented at a place: the ways, shared resources that may do it, and by slot the least costs by the hour
+    with data, and the largest share on spot."""
+
+    ways: _Ways
+    shared: tuple[int, ...]
+    steady: Floats
+    spot: Floats
+    spot_share: Floats
+
+
 @dataclass(slots=True)
 class _StayBuilder:
     """Builds the stays of one workload."""
@@ -174,6 +186,8 @@ class _StayBuilder:
     blocks: Places = field(init=False)
     _hours: dict[tuple[bool, float, float, float], Floats] = field(default_factory=dict)
     _rates: dict[int, Floats] = field(default_factory=dict)
+    _overflow: dict[tuple[Home | None, tuple[str, float]], _RentedWork] = field(default_factory=dict)
+    _data_costs: dict[tuple[DataCosts, bool], Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         import numpy as np
@@ -188,46 +202,56 @@ class _StayBuilder:
         self.months = np.array([month for month, _ in self.slots], dtype=np.int64)
         self.blocks = np.array([block for _, block in self.slots], dtype=np.int64)
 
-    def build(self, index: int, home: Home, ways: _Ways, overflow: Sequence[CandidateActivity]) -> Stay | None:
-        """The stay at a home; None where it cannot be."""
-        import numpy as np
-
+    def build_all(
+        self, index: int, home: Home, ways: _Ways, taking: Sequence[tuple[CandidateActivity, ...]]
+    ) -> Iterator[Stay]:
+        """The stays at a home: one for each place of those `taking` overflow; none where it cannot be."""
         resources = self.setting.market.resources
-        elsewhere: tuple[int, ...] = ()
-        to = resources[overflow[0].candidate.resource].place if overflow else None
         there = [*ways.steady, *ways.shared] or ways.spot
         most_a_month = self._most_a_month(there)
         last = max(resources[way.resource].last_month or self.setting.terms.months for way in there)
         alone = not home.is_owned and not self.need.may_spread
         if alone and not self._is_fast_enough(there, most_a_month):
-            return None
+            return
         if home.is_owned and ways.there.isdisjoint(self.months.tolist()):
-            return None
-        if home.is_owned:
-            by_hour = [step for step in overflow if self._may_take(step.candidate, home)]
-            rented = [step.candidate for step in by_hour if step.shared is None]
-            ways = _Ways(
-                [way for way in rented if not resources[way.resource].interrupts],
-                [way for way in rented if resources[way.resource].interrupts],
-                ways.shared,
-                ways.there,
-            )
-            elsewhere = tuple(sorted({step.shared for step in by_hour if step.shared is not None}))
+            return
         hours, data = self._least(there, lambda way: self._node_hours(way, home)), self._data(there[0])
-        steady = self._least(ways.steady, lambda way: self._cost(way, home))
-        spot = self._least(ways.spot, lambda way: self._cost(way, home))
-        if home.is_owned:  # what its own data cost is paid in any case
-            steady, spot = steady - data, spot - data
-        share = np.zeros(len(hours))
+        span = min(way.nodes_per_gang for way in there)
+        for steps in taking or ((),):
+            to = home_of(steps[0].candidate, resources) if steps else None
+            rented = self._rent_overflow(home, to, steps) if home.is_owned else self._price_rented(home, ways, ())
+            steady, spot, share = rented.steady, rented.spot, rented.spot_share.copy()
+            if home.is_owned:  # what its own data cost is paid in any case
+                steady, spot = steady - data, spot - data
+            divided = self._divide(home, there[0], rented.ways, share, data) if not rented.shared else None
+            share[spot >= steady] = 0.0
+            yield Stay(
+                index, home.place, self.months, self.blocks, hours * (1 - share), steady / hours, hours * share,
+                spot / hours, data, most_a_month, bool(ways.shared), rented.shared, to and to.place, last, span,
+                divided,
+            )  # fmt: skip
+
+    def _rent_overflow(self, home: Home, to: Home | None, steps: Sequence[CandidateActivity]) -> _RentedWork:
+        """What may take overflow of an owned home at another; of homes of one gang type, or of all, the same."""
+        key = (to, home.gang_type if has_fixed_gang_type(self.need) else ANY_GANG)
+        if key not in self._overflow:
+            resources = self.setting.market.resources
+            by_hour = [step for step in steps if self._may_take(step.candidate, home)]
+            rented = [step.candidate for step in by_hour if step.shared is None]
+            steady = [way for way in rented if not resources[way.resource].interrupts]
+            spot = [way for way in rented if resources[way.resource].interrupts]
+            shared = tuple(sorted({step.shared for step in by_hour if step.shared is not None}))
+            self._overflow[key] = self._price_rented(home, _Ways(steady, spot), shared)
+        return self._overflow[key]
+
+    def _price_rented(self, home: Home, ways: _Ways, shared: tuple[int, ...]) -> _RentedWork:
+        import numpy as np
+
+        share = np.zeros(len(self.slots))
         for way in ways.spot:
             share = np.maximum(share, self._spot_share(way, divided=self._is_divided(home)))
-        divided = self._divide(home, there[0], ways, share, data) if not elsewhere else None
-        share[spot >= steady] = 0.0
-        return Stay(
-            index, home.place, self.months, self.blocks, hours * (1 - share), steady / hours, hours * share,
-            spot / hours, data, most_a_month, bool(ways.shared), elsewhere, to, last,
-            min(way.nodes_per_gang for way in there), divided,
-        )  # fmt: skip
+        steady, spot = (self._least(sort, lambda way: self._cost(way, home)) for sort in (ways.steady, ways.spot))
+        return _RentedWork(ways, shared, steady, spot, share)
 
     def _divide(
         self, home: Home, owned: Candidate, ways: _Ways, spot_share: Floats, data: Floats
@@ -261,7 +285,7 @@ class _StayBuilder:
     def _least(self, ways: Sequence[Candidate], of: Callable[[Candidate], Floats]) -> Floats:
         import numpy as np
 
-        return np.min([of(way) for way in ways], axis=0) if ways else np.full(len(self.slots), np.inf)
+        return reduce(np.minimum, map(of, ways)) if ways else np.full(len(self.slots), np.inf)
 
     def _may_take(self, candidate: Candidate, home: Home) -> bool:
         """Whether overflow may go there: of a job with a fixed gang type, to the same."""
@@ -325,6 +349,12 @@ class _StayBuilder:
 
     def _data(self, way: Candidate) -> Floats:
         """Storage and transfer of each slot's work, at the place of a candidate."""
+        key = (way.around, self.setting.market.resources[way.resource].node is None)
+        if key not in self._data_costs:
+            self._data_costs[key] = self._price_data(way)
+        return self._data_costs[key]
+
+    def _price_data(self, way: Candidate) -> Floats:
         import numpy as np
 
         if way.around.total == 0:

@@ -45,6 +45,8 @@ from pricing.offering import Offering
 
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
 """The first part of the key of existing capacity, and of systems that can be purchased."""
+FOLLOWING = ("name", "provider", "region", "place", "purchase_option", "interrupts")
+"""Fields of a resource that follow from its others."""
 NOT_SOLD = message("not_sold_where_allowed")
 ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 """By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
@@ -83,38 +85,27 @@ class Resource:
     pool: tuple[str, ...] = ()
     last_start: int | None = None
     last_month: int | None = None
+    name: str = field(init=False, compare=False)
+    """The owned system or the instance type."""
+    provider: str = field(init=False, compare=False)
+    """Empty for owned systems, as is the region."""
+    region: str = field(init=False, compare=False)
+    place: tuple[str, ...] = field(init=False, compare=False)
+    """Where its nodes are: provider, region and instance type; or the owned system, new and existing alike."""
+    purchase_option: str = field(init=False, compare=False)
+    interrupts: bool = field(init=False, compare=False)
+    """Whether its provider may take its nodes back: spot."""
 
-    @property
-    def name(self) -> str:
-        """The owned system or the instance type."""
-        if self.node is not None:
-            return self.node.name
-        return self.quote.price.instance_type if self.quote is not None else self.key[-1]
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        """Where its nodes are: provider, region and instance type; or the owned system, new and existing alike."""
-        if self.node is not None:
-            return (OWNED_KEY, self.node.name)
-        return (self.provider, self.region, self.name)
-
-    @property
-    def provider(self) -> str:
-        """Empty for owned systems, as is the region."""
-        return self.quote.price.provider if self.quote is not None else ""
-
-    @property
-    def region(self) -> str:
-        return self.quote.price.region if self.quote is not None else ""
-
-    @property
-    def purchase_option(self) -> str:
-        return self.quote.price.purchase_option if self.quote is not None else "owned"
-
-    @property
-    def interrupts(self) -> bool:
-        """Whether its provider may take its nodes back: spot."""
-        return self.quote is not None and load_purchase_options()[self.quote.price.kind].INTERRUPTS
+    def __post_init__(self) -> None:
+        """Sets what is read for every candidate, once."""
+        price, owned = None if self.quote is None else self.quote.price, self.node
+        name = owned.name if owned is not None else self.key[-1] if price is None else price.instance_type
+        provider, region = ("", "") if price is None else (price.provider, price.region)
+        place = (provider, region, name) if owned is None else (OWNED_KEY, name)
+        option = "owned" if price is None else price.purchase_option
+        interrupts = price is not None and load_purchase_options()[price.kind].INTERRUPTS
+        for field_name, value in zip(FOLLOWING, (name, provider, region, place, option, interrupts), strict=True):
+            object.__setattr__(self, field_name, value)
 
     @property
     def is_term_commitment(self) -> bool:
@@ -191,6 +182,7 @@ class _MarketBuilder:
     assumptions: Assumptions
     resources: dict[tuple[str, ...], Resource] = field(default_factory=dict)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+    rented: dict[tuple[str, ...], Resource] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
     sold: dict[tuple[str, str], tuple[tuple[Quote, Message | None], ...]] = field(default_factory=dict)
@@ -212,8 +204,16 @@ class _MarketBuilder:
         return self.sold[offering.key]
 
     def number(self, resource: Resource) -> int:
-        self.resources.setdefault(resource.key, resource)
-        return self.numbers.setdefault(resource.key, len(self.numbers))
+        if resource.key not in self.numbers:
+            self.resources[resource.key] = resource
+            self.numbers[resource.key] = len(self.numbers)
+        return self.numbers[resource.key]
+
+    def rent(self, quote: Quote, option: PurchaseOption) -> Resource:
+        """The nodes at a price, the same for every workload."""
+        if quote.price.key not in self.rented:
+            self.rented[quote.price.key] = _build_rented(self, quote, option)
+        return self.rented[quote.price.key]
 
 
 @dataclass(slots=True)
@@ -285,7 +285,7 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
         if around is None:
             search.refused[quote.price.key] = message("data_price_unknown")
             continue
-        resource = _build_rented(build, quote, option)
+        resource = build.rent(quote, option)
         if resource.last_start == 0:
             search.refused[quote.price.key] = late_start_refusal(quote, option)
             continue

@@ -5,8 +5,9 @@ All candidates stay here; `optimization.dominance` removes those that cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from planner.finance.cashflow import Terms, present_cost
 from planner.request.assumptions import Assumptions
@@ -19,8 +20,7 @@ HourlyRates = Mapping[int, tuple[float, ...]]
 """Present cost of a node-hour in each month (index 0 is month 1), by resource number."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceStart:
+class ResourceStart(NamedTuple):
     """Ordering or committing one unit at the start of `month`: its present cost and the months it then covers.
     `decided`: so many units are ordered in any case, and no more; None: that is open."""
 
@@ -92,16 +92,18 @@ def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict
     return rates
 
 
-def build_shared_resources(market: Market, assumptions: Assumptions, terms: Terms) -> list[SharedResource]:
+def build_shared_resources(
+    market: Market, assumptions: Assumptions, terms: Terms, places: Container[tuple[str, ...]] | None = None
+) -> list[SharedResource]:
     """Everything that is started: nodes and node-days with all their starts, then pools of committed money, each with
-    all that it covers; existing capacity last."""
+    all that it covers; existing capacity last. `places`: nodes at others are left out (None: none)."""
     grouped: dict[int, list[Candidate]] = {n: [] for n, r in enumerate(market.resources) if r.held is not None}
     pools: dict[tuple[str, ...], list[Candidate]] = {}
     for candidate in market.candidates:
         resource = market.resources[candidate.resource]
         if resource.what == "covered":
             pools.setdefault(resource.pool, []).append(candidate)
-        elif resource.what != "hourly":
+        elif resource.what != "hourly" and (places is None or resource.held is not None or resource.place in places):
             grouped.setdefault(candidate.resource, []).append(candidate)
     curves: dict[tuple[object, ...], list[ResourceStart]] = {}
     shared_resources = []
@@ -155,10 +157,9 @@ def list_starts(
         curves[like] = price_starts(_at_unit_price(resource, resource.quote), assumptions, terms)
     first = 1 - terms.order_ahead_months
     last = terms.months if resource.last_start is None else resource.last_start
+    rate = price.price_per_hour
     return [
-        replace(start, present_cost=start.present_cost * price.price_per_hour)
-        for start in curves[like]
-        if first <= start.month <= last
+        ResourceStart(month, cost * rate, covers) for month, cost, covers, _ in curves[like] if first <= month <= last
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.models import DEMAND_KINDS, Demand, Request, Workload
@@ -34,6 +34,10 @@ class WorkloadDemand:
     levels: tuple[float, ...] | None
     peaks: tuple[float, ...]
     deadline: int | None
+    total: float = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", math.fsum(self.monthly))
 
     @property
     def serving(self) -> bool:
@@ -63,10 +67,6 @@ class WorkloadDemand:
             hours * (peak - level) for hours, peak, level in zip(block_hours, self.peaks, self.levels, strict=True)
         )
         return math.fsum(above) / math.fsum(block_hours)
-
-    @property
-    def total(self) -> float:
-        return math.fsum(self.monthly)
 
 
 @dataclass(frozen=True, slots=True)

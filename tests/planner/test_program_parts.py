@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.optimization.linear_program import LinearProgram, ProgramColumn
-from planner.optimization.program_parts import solve_parts, split_program
-from planner.optimization.solver import solve_program
+from planner.optimization.linear_program import LinearProgram, ProgramColumn, keeps_rows
+from planner.optimization.program_parts import drop_costly_values, solve_parts, split_program
+from planner.optimization.solver import Solution, relax_program, solve_program, solve_small_program
 
 UNIT = ProgramColumn("start", 0, 1)
 
@@ -46,7 +46,7 @@ def test_settled_columns_alone_may_break_a_row():
     program = LinearProgram()
     settled = program.column(UNIT, 1.0, 2.0, whole=True, lower=2.0)
     program.row(-math.inf, 1.0, [(settled, 1.0)])
-    assert split_program(program) is None
+    assert split_program(program.to_arrays()) is None
     assert solve_parts(program, 1e6, 1e-6).status == "infeasible"
 
 
@@ -61,13 +61,12 @@ def test_large_parts_are_apart_where_nothing_joins_them(joined):
         assert columns[0] == 1_200 * chain
     if joined:
         program.row(-math.inf, 1.0, [(0, 1.0), (1_200, 1.0)])
-    parts = split_program(program)
+    parts = split_program(program.to_arrays())
     assert [len(part.columns) for part in parts] == ([2_400] if joined else [1_200, 1_200])
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
+def draw_program(data: st.DataObject) -> LinearProgram:
+    """A program of a few columns and rows, all numbers small and whole."""
     program, number = LinearProgram(), st.integers(-5, 5)
     for _ in range(data.draw(st.integers(1, 6))):
         lower = data.draw(st.integers(0, 2))
@@ -76,8 +75,52 @@ def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
     for _ in range(data.draw(st.integers(0, 4))):
         columns = data.draw(st.sets(st.integers(0, len(program.columns) - 1), min_size=1, max_size=3))
         program.row(-math.inf, data.draw(number), [(each, data.draw(number.filter(bool))) for each in sorted(columns)])
+    return program
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
+    program = draw_program(data)
     whole, parts = solve_program(program), solve_parts(program, 1e6, 1e-6)
     assert (parts.status == "infeasible") == (whole.status == "infeasible")
     if whole.values:
         assert parts.objective == pytest.approx(whole.objective, abs=1e-6)
         assert parts.bound <= parts.objective + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_small_program_costs_the_same_from_its_relaxation(data):
+    program = draw_program(data)
+    whole, small = solve_program(program), solve_small_program(program, work=1e6)
+    assert small.status == whole.status
+    assert small.objective == pytest.approx(whole.objective, abs=1e-6)
+    assert not small.values or keeps_rows(program, small.values)
+
+
+def test_values_that_cost_more_than_a_known_plan_are_dropped():
+    """At least 2.5 units, of at most 10 each at 2 and at 7: in parts 5. A plan of 8 leaves 3 to spare, and each unit of
+    the second costs 7 - 2 = 5 more: none. A plan of 15 leaves 10: two. The row leaves the first free in both."""
+    program = LinearProgram()
+    both = [(program.column(UNIT, cost, 10.0, whole=True), 1.0) for cost in (2.0, 7.0)]
+    program.row(2.5, math.inf, both)
+    numbers = program.to_arrays()
+    relaxed = relax_program(numbers)
+    for cost, values, most in ((8.0, (4.0, 0.0), 0.0), (15.0, (4.0, 1.0), 2.0)):
+        known = Solution("within_gap", cost, 0.0, values)
+        left = drop_costly_values(numbers, relaxed, known)
+        assert left.lower.tolist() == [0.0, 0.0]
+        assert left.upper.tolist() == [10.0, most]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_what_costs_less_than_a_known_plan_stays(data):
+    """Of any program with a plan of any gap, nothing that is dropped is part of an optimum."""
+    program = draw_program(data)
+    numbers, best = program.to_arrays(), solve_program(program)
+    rough = solve_program(program, gap=1.0)
+    if best.values:
+        left = drop_costly_values(numbers, relax_program(numbers), rough)
+        assert solve_program(left).objective == pytest.approx(best.objective, abs=1e-6)

@@ -14,7 +14,7 @@ from planner.optimization import solver
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, allow_shortage
 from planner.optimization.model import build_program
 from planner.optimization.plan_search import search_plan
-from planner.optimization.solver import Solution, relax_program, remember_solutions, solve_program
+from planner.optimization.solver import Solution, relax_program, remember_solutions, solve_program, solve_small_program
 from planner.optimization.strategy import measure_gap, strategy_scope
 from planner.request.errors import InternalError
 from planner.supply import onprem
@@ -98,8 +98,8 @@ def test_a_search_that_ended_without_an_answer_says_so(priced, ask, hours, monke
     def solve(program, **how):
         return UNSOLVED if ends(program) else solve_program(program, **how)
 
-    for module in ("limit_relief", "plan_search"):
-        monkeypatch.setattr(f"planner.optimization.{module}.solve_program", solve)
+    for name in ("limit_relief.solve_program", "plan_search.solve_small_program"):
+        monkeypatch.setattr(f"planner.optimization.{name}", solve)
     job = hours("T4", 2190, may_be_owned=False)
     limits = {"limits": {"quotas": "hold"}, "quotas": [QUOTA], "strategies": ["cloud"], "months": 1}
     found = plan(ask(job, **limits), priced({(*PLACE, "on_demand"): 0.5}))
@@ -114,8 +114,7 @@ def test_what_was_not_proven_to_be_the_least_shortage_is_the_most(priced, ask, h
         found = solve_program(program, **how)
         return replace(found, status="within_gap") if is_relaxed(program) and found.values else found
 
-    for module in ("limit_relief", "plan_search"):
-        monkeypatch.setattr(f"planner.optimization.{module}.solve_program", solve)
+    monkeypatch.setattr("planner.optimization.limit_relief.solve_program", solve)
     job = hours("T4", 2190, may_be_owned=False)
     limits = {"limits": {"quotas": "hold"}, "quotas": [QUOTA], "strategies": ["cloud"], "months": 1}
     found = plan(ask(job, **limits), priced({(*PLACE, "on_demand"): 0.5}))
@@ -170,14 +169,34 @@ def test_an_equal_program_is_not_solved_again():
     assert solve_program(again) == found
 
 
+def test_a_small_program_whose_relaxation_is_whole_is_not_searched(monkeypatch):
+    """At least 3 units at 2 and 5: 3 of the cheaper. At least 2.5 of them: 2.5 in parts, so a search says 3."""
+    searched, run = [], solver._run_search
+    monkeypatch.setattr(solver, "_run_search", lambda *given: searched.append(given[0]) or run(*given))
+    for least, searches in ((3.0, 0), (2.5, 1)):
+        program = whole_columns([2.0, 5.0], 10)
+        program.row(least, math.inf, [(0, 1.0), (1, 1.0)])
+        found = solve_small_program(program, work=1e6)
+        assert (found.status, found.objective, found.bound, found.values) == ("optimal", 6.0, 6.0, (3.0, 0.0))
+        assert len(searched) == searches
+
+
+def test_a_small_program_without_a_solution_is_not_searched():
+    """Two columns of at most 10 are 20 at most, not 21."""
+    program = whole_columns([1.0, 1.0], 10)
+    program.row(21.0, math.inf, [(0, 1.0), (1, 1.0)])
+    assert solve_small_program(program, work=1e6).status == "infeasible"
+
+
 def test_risk_solves_no_program_twice(priced, ask, monkeypatch):
     """Figures that change nothing in the program of a strategy cost no search: with each of them at both ends of its
     range fewer searches are made than plans."""
     searches, plans = [], []
-    run, solve = solver._run_search, pipeline.solve_strategies
-    monkeypatch.setattr(solver, "_run_search", lambda *given: searches.append(given[0]) or run(*given))
+    solve = pipeline.solve_strategies
+    run = solver._relax_or_search  # a small program: a relaxation, and a search where that is not whole
+    monkeypatch.setattr(solver, "_relax_or_search", lambda *given: searches.append(given[0]) or run(*given))
     monkeypatch.setattr(pipeline, "solve_strategies", lambda *given: plans.append(given) or solve(*given))
     job = {"name": "job", "demand": {"accelerator_hours_per_month": 730, "accelerator": "T4"}, "may_be_owned": False}
     plan(ask(job, months=2, strategies=["cloud"], risk={"draws": 100}), priced({(*PLACE, "on_demand"): 0.5}))
     assert len(plans) > 10
-    assert len(searches) < len(plans) / 3
+    assert 0 < len(searches) < len(plans) / 3

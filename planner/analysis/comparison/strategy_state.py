@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
@@ -104,7 +104,7 @@ def list_payments(state: StrategyState) -> list[Payment]:
             paid += _data_payments(state, place, month, work.share * work.data)
     rows += billed
     for month, count in state.staff.items():
-        rows += (replace(p, amount=p.amount * count) for p in onprem.staff_payments(month, 1, state.assumptions))
+        rows += (p._replace(amount=p.amount * count) for p in onprem.staff_payments(month, 1, state.assumptions))
     for name, existing_nodes in state.existing.items():
         rows += existing_node_payments(state, name, existing_nodes)
     rows += paying.support_top_up(billed, state.assumptions["cloud_support_minimum_per_month"].value, state.terms)

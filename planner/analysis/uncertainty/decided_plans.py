@@ -93,7 +93,7 @@ def _decide_starts(
     """The starts of the first months that are decided, and all later ones; those of existing capacity as they are."""
     if item.resource.held is not None:
         return item
-    decided = (replace(s, decided=quantities[s.month]) for s in early.starts if s.month in quantities)
+    decided = (s._replace(decided=quantities[s.month]) for s in early.starts if s.month in quantities)
     return replace(item, starts=(*decided, *(s for s in item.starts if s.month > decide_months)))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,7 +34,7 @@ from planner.messages import with_texts
 from planner.request.document_problems import locate_path
 from planner.request.doubts import open_doubts
 from planner.request.errors import InputProblem, InvalidRequest
-from planner.request.models import Request, Workload, parse_request
+from planner.request.models import FIRST_DATE, Request, Workload, parse_request
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog
@@ -342,7 +341,10 @@ def _find_unknown_names(
     values = document.get("assumptions")
     if isinstance(values, Mapping):
         settings["assumptions"] = _valid_fields(values, "assumptions.", values.keys(), faulty)
-    base = Request.model_validate({"as_of": date.min, **settings, "workloads": [PLACEHOLDER_WORKLOAD]})
+    try:
+        base = Request.model_validate({"as_of": FIRST_DATE, **settings, "workloads": [PLACEHOLDER_WORKLOAD]})
+    except ValidationError:  # fields that are at odds only with each other: names are checked once these are right
+        return []
     listed = document.get("workloads")
     items = listed if isinstance(listed, list | tuple) else ()
     workloads = tuple(_valid_workload(item, f"workloads[{index}]", faulty) for index, item in enumerate(items))

@@ -129,9 +129,14 @@ def import_(
       planner prices import price-list.csv --provider crusoe --as-of 2026-11-20 --source "crusoe.ai/pricing"
       planner prices import our-rates.csv
     """
+    from planner.cli._exit_codes import DONE
+    from planner.cli._price_audit import record_price_change
     from planner.cli._price_imports import import_files
 
-    return import_files(files, provider, as_of, source, accept)
+    code = import_files(files, provider, as_of, source, accept)
+    if code == DONE:
+        record_price_change("import", files)
+    return code
 
 
 @command.command("refresh", short_help="Read current prices from the clouds.")
@@ -158,6 +163,11 @@ def refresh(
       planner prices refresh --provider aws --regions us-east-1,eu-west-1
       planner prices refresh --provider aws --accept "p5.*=price cut announced in June 2025"
     """
+    from planner.cli._exit_codes import DONE, NOT_REFRESHED
+    from planner.cli._price_audit import record_price_change
     from planner.cli._price_refresh import refresh_all
 
-    return refresh_all(provider, regions, endpoint, accept, time_limit)
+    code = refresh_all(provider, regions, endpoint, accept, time_limit)
+    if code in (DONE, NOT_REFRESHED):
+        record_price_change("refresh", provider)
+    return code

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import ipaddress
+from typing import Any
+
 import click
+
+from planner.cli._service_options import chosen_settings, open_service_store, setting_options, store_option
+from planner.service import AccessSettings, GateSettings, ServiceLimits
 
 
 @click.command(short_help="Serve plans and offers over HTTP.")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on. There is no authentication."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. Others than loopback ones require keys: see --auth.",
 )
 @click.option(
     "--port",
@@ -16,13 +25,37 @@ import click
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 picks a free one.",
 )
-@click.option("--workers", type=click.IntRange(1, 256), help="Plans computed in parallel.  [default: one per CPU core]")
-def command(host: str, port: int, workers: int | None) -> None:
-    """Answer POST /plan, GET /offers, /accelerators, /catalog and /healthz until interrupted.
+@store_option
+@click.option(
+    "--auth/--no-auth",
+    "key_required",
+    default=None,
+    envvar="PLANNER_AUTH",
+    help="Require an API key or a token.  [env var: PLANNER_AUTH; default: unless --host is of this machine only]",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["json", "text"]),
+    envvar="PLANNER_LOG_FORMAT",
+    show_envvar=True,
+    help="Lines of the log.  [default: text in a terminal, json elsewhere]",
+)
+@setting_options(ServiceLimits, GateSettings, AccessSettings)
+def command(
+    host: str,
+    port: int,
+    store: str | None,
+    key_required: bool | None,
+    log_format: str | None,
+    **stated: Any,
+) -> None:
+    """Answer POST /v1/plans, POST /plan, GET /offers, /accelerators, /catalog and /healthz until interrupted.
 
-    The service stores nothing on disk. It holds the last 64 plans in memory, for ?compare_to= and for Terraform. It
-    needs no network: it plans with the prices on this machine. It listens on the loopback interface unless --host is
-    set; put an authenticating proxy in front of it before you expose it.
+    Jobs and plans are in the store: a plan goes on after a restart, and ?compare_to= and Terraform
+    find earlier plans. It needs no network: it plans with the prices on this machine. It listens on the loopback
+    interface, where it needs no key. On any other --host each request needs an API key (planner key create) or a token
+    of your identity provider (--oidc-issuer); put a proxy that speaks TLS in front of it. Each option that has a
+    default below is an environment variable, too: PLANNER_HEADER_SECONDS.
 
     \b
     Examples:
@@ -31,11 +64,32 @@ def command(host: str, port: int, workers: int | None) -> None:
       curl -s localhost:8000/plan -H 'content-type: application/json' -d @examples/request.json
       curl -s 'localhost:8000/offers?accelerator=H100&count=8&sort=price'
     """
+    open_service_store(store).close()  # one that cannot be opened fails here
+    import sys
+
     import uvicorn
 
-    from planner.service import ServiceLimits, create
+    from planner.service.app import create
+    from planner.service.gate.connections import server_config
+    from planner.service.gate.log_lines import log_settings
+    from planner.service.store import default_store_url
     from pricing.catalog.price_catalog import Catalog
 
     Catalog.current()  # unreadable tables fail here instead of at the first request
-    app = create(ServiceLimits(workers=workers) if workers else ServiceLimits())
-    uvicorn.run(app, host=host, port=port, log_level="info", timeout_graceful_shutdown=5)
+    gate = chosen_settings(GateSettings, stated)
+    needs_key = not is_loopback(host) if key_required is None else key_required
+    access = chosen_settings(AccessSettings, stated, key_required=needs_key)
+    try:
+        app = create(chosen_settings(ServiceLimits, stated), store or default_store_url(), gate, access)
+    except ValueError as wrong:
+        raise click.UsageError(str(wrong)) from None
+    lines = log_settings(log_format or ("text" if sys.stderr.isatty() else "json"))
+    uvicorn.Server(server_config(app, gate, host=host, port=port, log_config=lines, timeout_graceful_shutdown=5)).run()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on this machine reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -26,6 +26,7 @@ from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.program_parts import drop_costly_values, solve_parts
+from planner.optimization.search_progress import bounds_listener
 from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solver import (
     GAP_TARGET,
@@ -116,10 +117,10 @@ def search_plan(
 
 def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: float) -> SearchedPlan:
     """The best plan of the choice as it is, with its bound."""
-    limits, columns = EFFORTS[setting.effort], count_columns(setting, allowed)
+    limits, columns, report = EFFORTS[setting.effort], count_columns(setting, allowed), bounds_listener()
     if columns <= SMALL_COLUMNS:
         program = build_program(setting, allowed)
-        solution = solve_small_program(program, work=limits.work)
+        solution = solve_small_program(program, work=limits.work, report=report)
         return SearchedPlan(setting, allowed, program, solution, len(program.columns))
     by_place = build_place_program(setting, allowed)
     ranking = rank_homes(by_place, len(setting.demands.needs))
@@ -128,7 +129,11 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
     whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
     search = _Search(setting, allowed, by_place, ranking, limits, columns, whole)
+    if report is not None:
+        report(math.inf, max(bound, ranking.bound))
     plan = _prove(search.search_nearest(limits.nearest), bound)
+    if report is not None and plan.solution.values:
+        report(plan.solution.objective, plan.solution.bound)
     if plan.solution.status == "infeasible" or _is_near(plan, gap):
         return plan
     if whole is not None:
@@ -140,7 +145,7 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
             if (optimum := take_if_whole(numbers, relaxed)) is not None:
                 return SearchedPlan(setting, allowed, whole, optimum, columns)
             numbers = drop_costly_values(numbers, relaxed, plan.solution)
-        solution = solve_program(numbers, start=plan.solution, work=limits.work, gap=gap)
+        solution = solve_program(numbers, start=plan.solution, work=limits.work, gap=gap, report=report)
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
         plan = _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
     elif len(by_place.program.columns) <= limits.place_columns:

@@ -9,6 +9,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 
+from planner.optimization.search_progress import name_search
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy, adopt_as_hybrid, proven_bound, rents_only, solve_strategy
 from planner.optimization.verification import verify_plan
@@ -55,7 +56,8 @@ def solve_verified(
 ) -> SolvedStrategy:
     """One strategy, verified; `bound` is that of a strategy that may do all that it may. Raises InternalError where
     its plan cannot be bought or run."""
-    result = solve_strategy(name, setting, bound)
+    with name_search(name if explain is not None else ""):  # the strategies of the answer are those explained
+        result = solve_strategy(name, setting, bound)
     if result.strategy.status != "infeasible":
         verify_plan(VerifiedPlan(result.strategy, result.decisions, setting, request, catalog))
     elif explain is not None and not result.strategy.reasons:

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
+from planner.optimization.search_progress import seconds_left
 from planner.request.errors import InternalError
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ AGGREGATION = 1 << 12
 node (7,115 columns) it takes 62 s and more, all else 0.05 s; on others leaving it out costs nothing."""
 
 
+Report = Callable[[float, float], None]
+"""Hears of the best cost and the bound of a search."""
 VALUES_REMEMBERED = 1_000_000
 """Values of columns in all solutions that are remembered (32 MB)."""
 
@@ -109,18 +112,20 @@ def solve_program(
     *,
     proof_only: bool = False,
     plan_only: bool = False,
+    report: Report | None = None,
 ) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
     `start` is a solution to begin from, of a program with the same columns; `gap` the relative distance from the bound
     at which the search ends. `proof_only`: the start is good, and time goes into the bound;
-    `plan_only`: the bound is not asked for, and the search ends once it finds nothing better for long.
+    `plan_only`: the bound is not asked for, and the search ends once it finds nothing better for long. `report` hears
+    of the best cost and the bound while it lasts.
     Raises InternalError when the solver stops for another reason than its work or the time.
     """
     numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
     options = PROOF_ONLY if proof_only else {}
     idle = IDLE_WORK if plan_only else 1.0
-    search = partial(_search_program, numbers, time_limit_s, start, work, gap, options, idle)
+    search = partial(_search_program, numbers, time_limit_s, start, report, work, gap, options, idle)
     known = () if start is None else start.values
     return _solve_once(_digest_program(numbers, (time_limit_s, work, gap, idle, proof_only, known)), search)
 
@@ -129,12 +134,13 @@ def _search_program(
     numbers: ProgramArrays,
     time_limit_s: float,
     start: Solution | None,
+    report: Report | None,
     work: float,
     gap: float,
     options: Mapping[str, float | str],
     idle: float,
 ) -> Solution:
-    run = partial(_run_search, numbers, time_limit_s, start)
+    run = partial(_run_search, numbers, time_limit_s, start, report)
     solution = run(work, gap, options, idle)
     if solution.status == "infeasible" and numbers.whole.any():
         # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
@@ -143,19 +149,19 @@ def _search_program(
     return solution
 
 
-def solve_small_program(program: LinearProgram, *, work: float) -> Solution:
+def solve_small_program(program: LinearProgram, *, work: float, report: Report | None = None) -> Solution:
     """The same as `solve_program` for programs whose relaxation takes far less time than a search: where it has no
     solution there is none, and where its optimum is whole that is the optimum."""
     numbers = program.to_arrays()
-    return _solve_once(_digest_program(numbers, ("small", work)), lambda: _relax_or_search(numbers, work))
+    return _solve_once(_digest_program(numbers, ("small", work)), lambda: _relax_or_search(numbers, work, report))
 
 
-def _relax_or_search(numbers: ProgramArrays, work: float) -> Solution:
+def _relax_or_search(numbers: ProgramArrays, work: float, report: Report | None) -> Solution:
     relaxed = _run_relaxation(numbers, {"presolve": "off"})
     if relaxed.status == "infeasible":
         return relaxed
     found = take_if_whole(numbers, relaxed)
-    return found or _search_program(numbers, TIME_LIMIT_S, None, work, GAP_TARGET, SMALL_SEARCH, 1.0)
+    return found or _search_program(numbers, TIME_LIMIT_S, None, report, work, GAP_TARGET, SMALL_SEARCH, 1.0)
 
 
 def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:
@@ -210,6 +216,7 @@ def _run_search(
     numbers: ProgramArrays,
     time_limit_s: float,
     start: Solution | None,
+    report: Report | None,
     work: float,
     gap: float,
     options: Mapping[str, float | str],
@@ -218,14 +225,14 @@ def _run_search(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    highs = _load_solver(numbers, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap, **options)
+    highs = _load_solver(numbers, time_limit=seconds_left(time_limit_s), random_seed=0, mip_rel_gap=gap, **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
         known.col_value = list(start.values)
         highs.setSolution(known)
     integer = bool(numbers.whole.any())
     if integer:
-        highs.cbMipInterrupt += _limit_search(int(work / len(numbers.cost)), idle)
+        highs.cbMipInterrupt += _limit_search(int(work / len(numbers.cost)), idle, report)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -261,7 +268,7 @@ def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:
     import numpy as np
 
     parts = replace(numbers, whole=np.zeros_like(numbers.whole))
-    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, solver="simplex", presolve="off")
+    highs = _load_solver(parts, time_limit=seconds_left(TIME_LIMIT_S), solver="simplex", presolve="off")
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
         return None
@@ -276,7 +283,7 @@ def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | No
     parts = replace(numbers, whole=np.zeros_like(numbers.whole))
     # 50 workloads x 36 months in the cloud by place: 5 s; the interior point method 26 s, and without prices that prove
     options: dict[str, float | str] = {"solver": "simplex", "presolve_rule_off": AGGREGATION}
-    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, **options, **(more or {}))
+    highs = _load_solver(parts, time_limit=seconds_left(TIME_LIMIT_S), **options, **(more or {}))
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -288,7 +295,7 @@ def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | No
     return Solution("optimal", objective, bound, tuple(solution.col_value), tuple(solution.col_dual))
 
 
-def _limit_search(occasions: int, idle: float) -> Callable[[Any], None]:
+def _limit_search(occasions: int, idle: float, report: Report | None) -> Callable[[Any], None]:
     """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
     enough for its number of nodes, or when a share `idle` of the occasions has brought nothing better within
     IDLE_GAP."""
@@ -303,6 +310,8 @@ def _limit_search(occasions: int, idle: float) -> Callable[[Any], None]:
             if seen > FIRST_PLAN * occasions:
                 event.interrupt()
             return
+        if report is not None:
+            report(best, bound)
         gap = (best - bound) / max(abs(best), 1e-9) if math.isfinite(bound) else math.inf
         near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
         if best < least:

@@ -5,13 +5,12 @@ The other formats are for people; this one can be read back (`loads`) and has a 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
-from datetime import date
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from planner.request.errors import InputProblem, InternalError, InvalidRequest
 from planner.result import Plan
@@ -19,16 +18,21 @@ from planner.result.field_descriptions import describe_fields
 
 MEDIA_TYPE = "application/json"
 SUFFIX = ".json"
+NOT_FINITE = (b"NaN", b"Infinity")
 
 
 def render(plan: Plan) -> bytes:
     """The plan as indented UTF-8 JSON with a newline at its end. InternalError if a number is not finite."""
-    document = dataclasses.asdict(_plan_adapter().validate_python(dataclasses.asdict(plan)))
-    try:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=_iso_date)
-    except ValueError as error:
-        raise InternalError(f"a figure of plan {plan.plan_id} is not a finite number") from error
-    return f"{text}\n".encode()
+    adapter = _plan_adapter()
+    exact = adapter.validate_python(adapter.dump_python(plan))  # whole numbers in fields of floats are floats
+    data = to_json(exact, indent=2, inf_nan_mode="constants")
+    if any(name in data for name in NOT_FINITE):  # in a figure, or in a text
+
+        def refuse(_: str) -> None:
+            raise InternalError(f"a figure of plan {plan.plan_id} is not a finite number")
+
+        json.loads(data, parse_constant=refuse)
+    return data + b"\n"
 
 
 def loads(data: bytes) -> Plan:
@@ -56,12 +60,6 @@ def schema() -> dict[str, Any]:
 @functools.cache
 def _plan_adapter() -> TypeAdapter[Plan]:
     return TypeAdapter(Plan)
-
-
-def _iso_date(value: object) -> str:
-    if isinstance(value, date):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no place in a plan")
 
 
 def _schema_problem(steps: tuple[int | str, ...], message: str) -> InputProblem:

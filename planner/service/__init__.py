@@ -1,9 +1,10 @@
-"""The HTTP service: parses requests, plans in worker processes and answers.
+"""The HTTP service: parses requests, queues plans in a store, makes them in worker processes and answers.
 
-Nothing is stored on disk; the last plans stay in memory (`PlanCache`). There is no authentication.
+`gate/` decides who may reach the routes, and records what they did. `planner.service.app.create` makes the
+application; this package loads no library.
 """
 
-from planner.service.app import create
-from planner.service.worker_pool import ServiceLimits
+from planner.service.gate.settings import AccessSettings, GateSettings
+from planner.service.limits import ServiceLimits
 
-__all__ = ["ServiceLimits", "create"]
+__all__ = ["AccessSettings", "GateSettings", "ServiceLimits"]

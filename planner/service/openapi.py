@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sys
@@ -32,7 +33,7 @@ def answer_example(request: bytes) -> bytes:
         raise RuntimeError("; ".join(result.faults))
     if isinstance(result, RejectedRequest):
         return bytes(invalid_request_response(result.complaints, readable=result.readable).body)
-    return result.data
+    return gzip.decompress(result.compressed_plan)
 
 
 def build_files(folder: Path) -> dict[Path, bytes]:

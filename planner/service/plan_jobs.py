@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import traceback
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -21,15 +23,17 @@ from planner.application import (
     read_document,
 )
 from planner.inputs.answers_file import answers_text, parse_answers
-from planner.inputs.formats import json
+from planner.inputs.formats import json as json_format
 from planner.inputs.merged_settings import merge_settings
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
+from planner.optimization.search_progress import SearchProgress, follow_search
 from planner.reports import formats, load, terraform
 from planner.reports.json import loads
 from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
+from planner.service.store.jobs import JobProgress, NewJob
 from planner.service.uploads import ANSWERS, Upload
 from pricing.catalog.adjusted_prices import check_rate_card, select_for_plan
 from pricing.catalog.price_catalog import Catalog
@@ -47,6 +51,7 @@ def _is_text(kind: Any) -> bool:
 SETTINGS = {name: item for name, item in Request.model_fields.items() if _is_text(item.annotation)}
 """The fields of a request that the query may set too; lists are comma-separated there."""
 MAP, SHEET, ANSWER, ACCEPT = "map", "sheet", "answer", "accept_proposals"
+ASSUMPTION = "assumption"
 FILE_PARAMETERS: Mapping[str, str] = {
     "name": "name of the file, whose suffix gives its format; overrides the Content-Disposition header",
     MAP: "for a sheet: the meaning of a column, as Title=field; may be repeated",
@@ -59,20 +64,35 @@ FILE_PARAMETERS: Mapping[str, str] = {
     "substitution": "for a bill: true allows other accelerators for its workloads",
 }
 """Query parameters for a file."""
+ASSUMPTION_HELP = "an assumption over that of the body, as name=value; may be repeated"
 COMPARE_TO, FORMAT = "compare_to", "format"
 """Query parameters for the answer."""
-COMPARE_TO_HELP = "plan_id of one of the last plans, which are in memory: `changes` then lists the changes since"
+COMPARE_TO_HELP = "plan_id of an earlier plan: `changes` then lists the changes since"
 YES_OR_NO = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedPlan:
-    """The plan in the requested format; for the cache, its id and itself as compressed JSON."""
+    """A plan as JSON in gzip, with the digest of the JSON; and in the format asked for, in gzip, unless that is JSON.
+    `cut_by_clock`: on another day, it may come out better."""
+
+    plan_id: str
+    digest: str
+    compressed_plan: bytes
+    media_type: str
+    catalogue_digest: str
+    report: bytes = b""
+    cut_by_clock: bool = False
+    gap: float | None = None
+    """The largest gap to the bound among its strategies; None where none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedFiles:
+    """Files made from a stored plan."""
 
     data: bytes
     media_type: str
-    plan_id: str = ""
-    compressed_plan: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +120,10 @@ class UnreadablePrices:
     faults: tuple[str, ...]
 
 
+JobAnswer = RenderedPlan | RejectedRequest | UnreadablePrices | CrashedJob
+FilesAnswer = RenderedFiles | RejectedRequest | CrashedJob
+
+
 def warm_up() -> None:
     """Read the whole catalogue before the first plan; `run_plan_job` reports one that cannot be read."""
     with suppress(InvalidSnapshot):
@@ -108,9 +132,38 @@ def warm_up() -> None:
             catalog.of_type(offering)
 
 
+def compress(data: bytes) -> bytes:
+    """In gzip; equal data give equal bytes."""
+    return gzip.compress(data, 1, mtime=0)
+
+
+@lru_cache(maxsize=2)
+def digest_catalogue(catalog: Catalog) -> str:
+    """Equal for catalogues with equal prices, private ones and exchange rates included."""
+    own = repr((catalog.digest, catalog.card, catalog.exchange))
+    return hashlib.sha256(own.encode()).hexdigest()
+
+
+def run_stored_job(
+    question: NewJob, last: bytes | None, seconds: float, report: Callable[[JobProgress], None]
+) -> JobAnswer:
+    """The plan for a question of the queue; `last` is the compressed plan to compare it with. The search is cut off
+    after so many seconds."""
+    report(JobProgress("reading"))
+    upload = Upload(
+        gzip.decompress(question.body), question.file_name, question.is_file, gzip.decompress(question.answers)
+    )
+
+    def tell(progress: SearchProgress) -> None:
+        report(JobProgress(progress.phase, progress.best, progress.bound))
+
+    with follow_search(tell, seconds):
+        return run_plan_job(upload, json.loads(question.query), question.format, last)
+
+
 def run_plan_job(
     upload: Upload, query: Mapping[str, Sequence[str]], format_name: str, last: bytes | None = None
-) -> RenderedPlan | RejectedRequest | UnreadablePrices | CrashedJob:
+) -> JobAnswer:
     """The plan for an upload: a request, a workload, a list of workloads, or a file. `query` overrides it.
 
     `last` is a `compressed_plan` of an earlier answer, to list the changes since.
@@ -128,7 +181,7 @@ def run_plan_job(
 def _plan_upload(
     upload: Upload, query: Mapping[str, Sequence[str]], format_name: str, last: bytes | None
 ) -> RenderedPlan | RejectedRequest:
-    if not upload.is_file and _is_unreadable(as_json := json.read(upload.data, upload.name)):
+    if not upload.is_file and _is_unreadable(as_json := json_format.read(upload.data, upload.name)):
         return RejectedRequest(as_json.complaints, readable=False)
     catalog = Catalog.current()
     if wrong := check_rate_card(catalog):
@@ -146,8 +199,8 @@ def _plan_upload(
     else:
         source, unfit = as_json, find_inapplicable_options(as_json, choices, bill_options, _query_place)
     document, conflicts = merge_settings(source.document, settings, _query_place, source)
-    places = {name: _query_place(name) for name in settings}
-    last_review = None if last is None else loads(zlib.decompress(last))
+    places = {name: _query_place(ASSUMPTION if name == "assumptions" else name) for name in settings}
+    last_review = None if last is None else loads(gzip.decompress(last))
     try:
         problems = [*faults, *unfit, *conflicts]
         plan = plan_input(
@@ -158,21 +211,52 @@ def _plan_upload(
         answers = answers_text(source.inputs.name, source.doubts, source.complaints) if error.doubts else ""
         located = tuple(as_sent(complaint) for complaint in error.complaints)
         return RejectedRequest(located, doubts=error.doubts, answers=answers)
-    report = load(format_name)
-    data = report.render(plan)
-    whole = data if format_name == "json" else load("json").render(plan)
-    return RenderedPlan(data, report.MEDIA_TYPE, plan.plan_id, zlib.compress(whole, 1))
+    form = load(format_name)
+    whole = load("json").render(plan)
+    report = b"" if format_name == "json" else compress(form.render(plan))
+    cut = any(strategy.cut_by_clock for strategy in plan.strategies)
+    gaps = [strategy.gap_fraction for strategy in plan.strategies if strategy.gap_fraction is not None]
+    digest = hashlib.sha256(whole).hexdigest()
+    return RenderedPlan(
+        plan.plan_id,
+        digest,
+        compress(whole),
+        form.MEDIA_TYPE,
+        digest_catalogue(catalog),
+        report,
+        cut,
+        max(gaps, default=None),
+    )
 
 
-def run_terraform_job(document: bytes, strategy: str | None, nodes: str) -> RenderedPlan | RejectedRequest | CrashedJob:
-    """The Terraform of a `compressed_plan`, zipped."""
+def run_report_job(compressed: bytes, format_name: str) -> FilesAnswer:
+    """A `compressed_plan` in another format."""
     try:
-        plan = loads(zlib.decompress(document))
+        form = load(format_name)
+        return RenderedFiles(form.render(loads(gzip.decompress(compressed))), form.MEDIA_TYPE)
+    except Exception:  # noqa: BLE001  (as in `run_plan_job`)
+        return CrashedJob(traceback.format_exc())
+
+
+def run_terraform_job(compressed: bytes, strategy: str | None, nodes: str, provider: str | None = None) -> FilesAnswer:
+    """The Terraform of a `compressed_plan`, zipped: of every provider, or of one, with what belongs to all."""
+    try:
+        plan = loads(gzip.decompress(compressed))
         if faults := terraform.find_option_problems(plan, strategy, nodes):
             return RejectedRequest(
                 tuple(replace(fault, path=f"?{fault.path}", place=f"?{fault.path}") for fault in faults)
             )
-        return RenderedPlan(terraform.zip_files(terraform.files(plan, strategy, nodes)), terraform.MEDIA_TYPE)
+        written = terraform.files(plan, strategy, nodes)
+        folders = {path.partition("/")[0] for path in written if "/" in path}
+        if provider is not None and provider not in folders:
+            expected = f"one of {', '.join(sorted(folders))}" if folders else "a plan that provisions something"
+            return RejectedRequest(
+                (InputProblem("?provider", "?provider", "nothing is provisioned there", provider, expected),)
+            )
+        kept = {
+            path: content for path, content in written.items() if path.partition("/")[0] not in folders - {provider}
+        }
+        return RenderedFiles(terraform.zip_files(written if provider is None else kept), terraform.MEDIA_TYPE)
     except Exception:  # noqa: BLE001  (as in `run_plan_job`)
         return CrashedJob(traceback.format_exc())
 
@@ -233,19 +317,35 @@ def _parse_answers(query: Mapping[str, Sequence[str]], file: bytes) -> tuple[She
     return replace(base, answers=answers, sheets=tuple(query.get(SHEET, ())) or base.sheets), faults
 
 
+def _parse_assumptions(texts: Sequence[str]) -> tuple[dict[str, str], list[InputProblem]]:
+    """Values by the name of an assumption, as texts that the request reads."""
+    values, faults = dict[str, str](), list[InputProblem]()
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if equals and name.strip():
+            values[name.strip()] = value.strip()
+        else:
+            faults.append(InputProblem("", _query_place(ASSUMPTION), "not valid", text, "'name=value'"))
+    return values, faults
+
+
 def _is_list(name: str) -> bool:
-    return name in (MAP, SHEET, ANSWER) or (name in SETTINGS and isinstance(SETTINGS[name].default, tuple))
+    return name in (MAP, SHEET, ANSWER, ASSUMPTION) or (name in SETTINGS and isinstance(SETTINGS[name].default, tuple))
 
 
 def _parse_settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[InputProblem]]:
     settings: dict[str, Any] = {}
     faults = []
-    known = (*SETTINGS, *FILE_PARAMETERS, COMPARE_TO, FORMAT)
+    known = (*SETTINGS, *FILE_PARAMETERS, ASSUMPTION, COMPARE_TO, FORMAT)
     for name, texts in query.items():
         if len(texts) > 1 and not _is_list(name):
             faults.append(InputProblem("", _query_place(name), "given more than once", ", ".join(texts), "one value"))
             continue
         if name in FILE_PARAMETERS:
+            continue
+        if name == ASSUMPTION:
+            settings["assumptions"], misread = _parse_assumptions(texts)
+            faults += misread
             continue
         if name == FORMAT:
             faults.append(

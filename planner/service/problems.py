@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
@@ -210,6 +211,11 @@ class InternalErrorMiddleware:
 
         try:
             await self._app(scope, receive, watched)
+        except asyncio.CancelledError:  # the server ends, and has waited for this answer as long as it may
+            if begun or scope["type"] != "http":
+                raise
+            detail = "The service is shutting down; try again in a few seconds."
+            await problem_response(503, "shutting-down", "Shutting down", detail)(scope, receive, send)
         except Exception:
             if begun or scope["type"] != "http":
                 raise

@@ -9,14 +9,14 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import PureWindowsPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fastapi import Request, Response
 
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.service import problems
+from planner.service.limits import ServiceLimits
 from planner.service.problems import ProblemResponseError
-from planner.service.worker_pool import ServiceLimits
 from pricing.counted_nouns import format_count
 from pricing.plain_text import plain_line
 
@@ -57,6 +57,9 @@ EXPECTED = (
 )
 
 
+UploadKind = Literal["json", "file", "any"]
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """The bytes of a file or of a JSON request, its name, and the answers file sent with it."""
@@ -67,12 +70,15 @@ class Upload:
     answers: bytes = b""
 
 
-async def read_upload(request: Request, limits: ServiceLimits, name: str = "") -> Upload:
+async def read_upload(request: Request, limits: ServiceLimits, name: str = "", kind: UploadKind = "any") -> Upload:
     """The body of a request; ProblemResponseError if it is too large or of an unsupported type. `name` overrides its
-    own."""
+    own; `kind` is what the operation takes."""
     declared = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-    if declared == JSON or declared.endswith("+json"):
+    if kind != "file" and (declared == JSON or declared.endswith("+json")):
         return Upload(await _read_body(request, limits.body_bytes, "request"), name or "request")
+    if kind == "json":
+        detail = f"The body is declared as {declared[:NAME_MAX]}. Send {JSON} here, and a file to /v1/plans/file."
+        raise ProblemResponseError(problems.problem_response(415, "media-type", "Unsupported media type", detail))
     if declared == FORM:
         return await _read_form(request, limits.file_bytes, name)
     if declared in SUFFIXES:

@@ -20,7 +20,7 @@ import uvicorn
 from planner.cli._exit_codes import run
 
 if TYPE_CHECKING:
-    from planner.service import ServiceLimits
+    from planner.service import AccessSettings, GateSettings, ServiceLimits
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -105,11 +105,16 @@ def repository() -> Path:
 
 
 @contextmanager
-def serving(limits: ServiceLimits) -> Iterator[httpx.Client]:
+def serving(
+    limits: ServiceLimits, store: str = "", gate: GateSettings | None = None, access: AccessSettings | None = None
+) -> Iterator[httpx.Client]:
     """The service on a free port of the loopback, in a thread of this process, and a client of it."""
-    from planner.service import create
+    from planner.service import GateSettings
+    from planner.service.app import create
+    from planner.service.gate.connections import server_config
 
-    server = uvicorn.Server(uvicorn.Config(create(limits), port=0, log_config=None, ws="none", lifespan="on"))
+    gate = gate or GateSettings()
+    server = uvicorn.Server(server_config(create(limits, store, gate, access), gate, port=0, log_config=None))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

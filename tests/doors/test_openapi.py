@@ -49,11 +49,19 @@ def test_operations_are_named_after_their_functions(document):
     }
     assert operations == {
         "plan": ("post", "/plan"),
-        "offers": ("get", "/offers"),
-        "accelerators": ("get", "/accelerators"),
-        "catalog": ("get", "/catalog"),
+        "create_plan": ("post", "/v1/plans"),
+        "create_plan_from_file": ("post", "/v1/plans/file"),
+        "read_plan": ("get", "/v1/plans/{plan_id}"),
+        "delete_plan": ("delete", "/v1/plans/{plan_id}"),
+        "plan_events": ("get", "/v1/plans/{plan_id}/events"),
+        "offers": ("get", "/v1/offers"),
+        "accelerators": ("get", "/v1/accelerators"),
+        "catalog": ("get", "/v1/catalog"),
         "healthz": ("get", "/healthz"),
-        "terraform": ("get", "/plans/{plan_id}/terraform"),
+        "terraform": ("get", "/v1/plans/{plan_id}/terraform"),
+        "plan_again": ("post", "/v1/plans/{plan_id}/again"),
+        "report": ("get", "/v1/plans/{plan_id}/reports/{format_name}"),
+        "readyz": ("get", "/readyz"),
     }
 
 

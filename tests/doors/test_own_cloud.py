@@ -12,7 +12,8 @@ import httpx
 import pytest
 import uvicorn
 
-from planner.service import ServiceLimits, create
+from planner.service import ServiceLimits
+from planner.service.app import create
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own-cloud/lambda"
 GH200 = {

@@ -194,7 +194,7 @@ def test_an_empty_accept_header_accepts_anything(client, hours):
 
 
 def test_a_client_that_leaves_is_no_bug(client, caplog):
-    head = "POST /plan HTTP/1.1\r\nhost: x\r\ncontent-type: text/csv\r\ncontent-length: 9\r\n\r\nGPU"
+    head = "POST /plan HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/csv\r\ncontent-length: 9\r\n\r\nGPU"
     with socket.create_connection((client.base_url.host, client.base_url.port)) as connection:
         connection.sendall(head.encode())
         connection.shutdown(socket.SHUT_WR)

@@ -110,14 +110,3 @@ def test_what_the_service_cannot_give_is_a_problem(client, job):
     assert wrong.status_code == 422
     assert {fault["path"] for fault in wrong.json()["errors"]} == {"?strategy", "?nodes"}
     assert client.get(url, params={"colour": "red"}).json()["errors"][0]["path"] == "?colour"
-
-
-def test_only_the_last_plans_are_kept():
-    from planner.service.plan_cache import PlanCache
-
-    kept = PlanCache(2)
-    for name in ("a", "b"):
-        kept.add(name, name.encode())
-    assert kept.get("a") == b"a"  # asked for, so that b is the one that goes
-    kept.add("c", b"c")
-    assert [kept.get(name) for name in "abc"] == [b"a", None, b"c"]

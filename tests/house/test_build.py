@@ -17,6 +17,7 @@ IMPORT_NAMES = {
     "nvidia-ml-py": "pynvml",
     "aiconfigurator-core": "aiconfigurator_core",
     "python-calamine": "python_calamine",
+    "starlette-compress": "starlette_compress",
     **dict.fromkeys(("azure-core", "azure-identity", "azure-mgmt-compute"), "azure"),
     **dict.fromkeys(("google-auth", "google-cloud-billing", "google-cloud-compute", "google-cloud-tpu"), "google"),
 }
@@ -25,7 +26,10 @@ COMES_WITH = {
     "botocore": "boto3, which is made of it and raises its exceptions",
     "pydantic_core": "pydantic, which is made of it and takes its errors",
 }
-WORKS_FOR = {"python-multipart": "starlette, which reads forms with it and does not ask for it"}
+WORKS_FOR = {
+    "python-multipart": "starlette, which reads forms with it and does not ask for it",
+    "psycopg": "SQLAlchemy, which loads it for URLs of PostgreSQL",
+}
 """Asked for, and imported by a library alone."""
 PINNED = re.compile(
     r"^([A-Za-z0-9._-]+)==(\S+)((?: ;.*?)?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE

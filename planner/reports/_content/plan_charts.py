@@ -49,8 +49,8 @@ def _cash_chart(plan: Plan) -> str | None:
     return draw_chart(TITLES["cash"], plan.currency, labels, lines=lines)
 
 
-def _coverage_chart(plan: Plan, chosen: Strategy) -> str | None:
-    """Accelerator-hours by how they are paid for, under the commitments."""
+def usage_series(plan: Plan, chosen: Strategy) -> tuple[list[ChartSeries], list[ChartSeries]]:
+    """Accelerator-hours of each month by how they are paid for, as bars, and those committed to, as lines."""
     used: dict[tuple[str, int], float] = defaultdict(float)
     unused: dict[int, float] = defaultdict(float)
     by_pool: dict[tuple[str, int], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
@@ -68,8 +68,6 @@ def _coverage_chart(plan: Plan, chosen: Strategy) -> str | None:
                 unused[charge.month] += charge.quantity * hours / drawn_money if drawn_money else 0.0
             else:
                 unused[charge.month] += charge.quantity * charge.line.accelerators_per_node
-    if not used:
-        return None
     months = range(1, plan.months + 1)
     bars = [
         ChartSeries(way, tuple(used[way, month] for month in months), colour)
@@ -77,8 +75,15 @@ def _coverage_chart(plan: Plan, chosen: Strategy) -> str | None:
         if any(used[way, month] for month in months)
     ]
     committed = tuple(used["commitment", month] + unused[month] for month in months)
-    lines = [ChartSeries("committed to, used or not", committed, COMMITTED)] if any(committed) else []
-    labels = [month_name(plan, month) for month in months]
+    return bars, [ChartSeries("committed to, used or not", committed, COMMITTED)] if any(committed) else []
+
+
+def _coverage_chart(plan: Plan, chosen: Strategy) -> str | None:
+    """Use under the commitments."""
+    bars, lines = usage_series(plan, chosen)
+    if not bars:
+        return None
+    labels = [month_name(plan, month) for month in range(1, plan.months + 1)]
     return draw_chart(f"{TITLES['coverage']}, {chosen.name}", "accelerator-hours", labels, lines=lines, bars=bars)
 
 

@@ -1,0 +1,72 @@
+"""`planner db`: the store of a service."""
+
+from __future__ import annotations
+
+import click
+
+from planner.cli._service_options import require_server, store_option
+
+
+@click.group(short_help="Upgrade, back up and prune the store of a service.")
+def command() -> None:
+    """Keep the store of a service: its tables, a copy of it, and its age.
+
+    \b
+    Examples:
+      planner db upgrade
+      planner db backup backups/planner-2026-11-21.sqlite
+      planner db prune --days 90 --plans 10000
+    """
+    require_server()
+
+
+@command.command()
+@store_option
+def upgrade(store: str | None) -> None:
+    """Bring the tables up to date. A service does so when it starts, too."""
+    from planner.service.store import default_store_url
+    from planner.service.store.engine import open_engine, upgrade_tables
+
+    engine = open_engine(store or default_store_url())
+    click.echo(f"the store has version {upgrade_tables(engine)}")
+    engine.dispose()
+
+
+@command.command()
+@store_option
+@click.argument("file", type=click.Path(dir_okay=False, writable=True))
+def backup(store: str | None, file: str) -> None:
+    """Copy the whole store to a new SQLite FILE, while services go on.
+
+    The file is a store itself: to restore it, start with --store sqlite:///FILE, or copy it to where it belongs. A
+    backup of PostgreSQL can be restored so, too; for its own format use pg_dump.
+    """
+    from pathlib import Path
+
+    from planner.service.store import default_store_url
+    from planner.service.store.upkeep import back_up_store
+
+    if Path(file).exists():
+        raise click.UsageError(f"{file} exists; a backup is a new file")
+    copied = back_up_store(store or default_store_url(), Path(file))
+    click.echo(f"copied {', '.join(f'{count:,} {name}' for name, count in copied.items())} to {file}")
+
+
+@command.command()
+@store_option
+@click.option("--days", type=click.FloatRange(0, min_open=True), help="Delete plans and ended jobs that are older.")
+@click.option("--plans", type=click.IntRange(0), help="Delete all but so many of the newest plans of each project.")
+@click.option("--audit-days", type=click.FloatRange(0, min_open=True), help="Delete the audit before so many days.")
+def prune(store: str | None, days: float | None, plans: int | None, audit_days: float | None) -> None:
+    """Delete old plans, and jobs that have ended, by age, by count or both; and old records of the audit."""
+    from planner.service.store import default_store_url, open_store
+    from planner.service.store.upkeep import prune_audit, prune_store
+
+    if days is None and plans is None and audit_days is None:
+        raise click.UsageError("state --days, --plans or --audit-days")
+    opened = open_store(store or default_store_url())
+    deleted = {} if days is None and plans is None else prune_store(opened.engine, days, plans)
+    if audit_days is not None:
+        deleted["acts"] = prune_audit(opened.engine, audit_days)
+    opened.close()
+    click.echo(f"deleted {', '.join(f'{count:,} {name}' for name, count in deleted.items())}")

@@ -1,0 +1,29 @@
+"""`planner worker`: makes plans of the queue on another machine than the service."""
+
+from __future__ import annotations
+
+import click
+
+from planner.cli._service_options import chosen_settings, require_server, setting_options, store_option
+from planner.service import ServiceLimits
+
+
+@click.command(short_help="Make plans that a service has queued.")
+@store_option
+@setting_options(ServiceLimits)
+def command(store: str | None, **limits: float | None) -> None:
+    """Make plans of the queue in a store until interrupted, beside those that its services make.
+
+    All must have the same prices: a plan is made with those of the machine that makes it, and one made with others
+    is no answer to later requests. SIGTERM and Ctrl-C hand back what runs here; after a crash, others take it once its
+    lease has ended (--lease-seconds).
+
+    \b
+    Examples:
+      planner worker --store postgresql://planner@db/planner --workers 16
+    """
+    require_server()
+    from planner.service.queue.stand_alone import run_worker
+    from planner.service.store import default_store_url
+
+    run_worker(store or default_store_url(), chosen_settings(ServiceLimits, limits))

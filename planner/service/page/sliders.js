@@ -1,0 +1,109 @@
+/**
+ * Figures to move: each change is computed here from the audit trail, nothing is solved and nothing is sent.
+ * @module
+ */
+
+import { el, put } from "./elements.js";
+import { amountInUnit, inWords, money, number } from "./format.js";
+import { costStrategies } from "./ledger.js";
+
+/** @typedef {import("./model.js").Review} Review */
+/** @typedef {{name: string, meaning: string, unit: string, planned: number, low: number, high: number, swing: number, flip: any}} Slider */
+
+const FIRST = 7;
+const STEPS = 200;
+
+/** The figures that payments depend on, those that move the decision most first. @param {Review} review @returns {Slider[]} */
+export function listSliders(review) {
+  const known = new Map(review.plan.assumptions.map((/** @type {any} */ each) => [each.name, each]));
+  const sliders = review.screen.sliders.map((/** @type {string} */ name) => {
+    const { meaning, unit, low, high } = /** @type {any} */ (known.get(name));
+    const planned = review.screen.figures[name];
+    const [from, to] = low === null || high === null ? [planned / 2, planned * 1.5 || 1] : [low, high];
+    const flip = review.plan.flips.find((/** @type {any} */ each) => each.name === name && each.at !== null);
+    const range = { name, meaning, unit, planned, low: Math.min(from, planned), high: Math.max(to, planned), flip };
+    return { ...range, swing: swingOf(review, range) };
+  });
+  return sliders.sort((/** @type {Slider} */ one, /** @type {Slider} */ other) => other.swing - one.swing || one.name.localeCompare(other.name));
+}
+
+/** How far a figure moves the lead of the recommended strategy between its ends. @param {Review} review @param {{name: string, low: number, high: number}} range */
+function swingOf(review, { name, low, high }) {
+  const rival = review.plan.recommendation.runner_up;
+  const leads = [low, high].map((value) => {
+    const amounts = costStrategies(review.ledger, { ...review.screen.figures, [name]: value });
+    return (amounts.get(rival ?? "")?.present ?? 0) - (amounts.get(review.chosen ?? "")?.present ?? 0);
+  });
+  return Math.abs(leads[1] - leads[0]);
+}
+
+/** @param {HTMLElement} place @param {Review} review */
+export function showSliders(place, review) {
+  const sliders = listSliders(review);
+  const rows = sliders.map((slider) => sliderRow(review, slider));
+  const state = el("p", { class: "quiet-text", "aria-live": "off" });
+  const result = el("p", { "aria-live": "polite" });
+  put(
+    place,
+    el("p", {}, "Move a figure and everything on this page follows at once: the same decisions, paid for at other figures. Nothing is sent and nothing is planned anew."),
+    result,
+    el("div", { class: "sliders" }, rows.slice(0, FIRST).map((row) => row.element)),
+    rows.length > FIRST ? el("details", {}, el("summary", {}, `${rows.length - FIRST} more figures`), el("div", { class: "sliders" }, rows.slice(FIRST).map((row) => row.element))) : null,
+    state,
+    otherFigures(review),
+  );
+  review.follow(() => {
+    for (const row of rows) row.show();
+    state.textContent = review.isMoved ? `Recomputed in ${review.milliseconds < 1 ? "less than 1" : review.milliseconds.toFixed(0)} ms.` : "";
+    put(result, resultParts(review));
+  });
+}
+
+/** @param {Review} review */
+function resultParts(review) {
+  if (!review.amounts.size) return [];
+  const parts = [...review.amounts].map(([name, sums]) => `${name} ${money(sums.present)}`);
+  const { flips, cheapest } = review.judge();
+  return [
+    el("strong", {}, `Present cost, ${review.plan.currency}: ${parts.join(", ")}.`),
+    review.isMoved && el("span", { class: `tag ${flips ? "warn" : "good"}` }, flips ? `decision changes: ${cheapest}` : "decision stays"),
+    review.isMoved && el("button", { type: "button", class: "link", click: () => review.setMoves({}) }, "reset"),
+  ].flatMap((part) => (part ? [part, " "] : []));
+}
+
+/** @param {Review} review @param {Slider} slider */
+function sliderRow(review, slider) {
+  const { name, planned, low, high, unit, flip } = slider;
+  const id = `slider-${name}`;
+  const range = /** @type {HTMLInputElement} */ (el("input", { type: "range", id, min: low, max: high, step: (high - low) / STEPS || "any", "aria-describedby": `${id}-meaning` }));
+  const exact = /** @type {HTMLInputElement} */ (el("input", { type: "number", step: "any", "aria-label": `${inWords(name)}, exact, ${unit}` }));
+  const reach = [`planned ${amountInUnit(planned, unit)}, range ${number(low)} to ${number(high)}`];
+  if (flip) reach.push(`${flip.cheaper_beyond} costs less beyond ${number(flip.at)}, all else as planned`);
+  const element = el(
+    "div",
+    { class: "slider" },
+    el("label", { for: id }, inWords(name)),
+    range,
+    exact,
+    el("p", { class: "meaning", id: `${id}-meaning` }, `${slider.meaning}; ${reach.join("; ")}`),
+  );
+  range.addEventListener("input", () => review.move(name, Number(range.value)));
+  exact.addEventListener("change", () => {
+    if (exact.value !== "" && Number.isFinite(exact.valueAsNumber)) review.move(name, exact.valueAsNumber);
+  });
+  const show = () => {
+    const value = review.figures[name];
+    if (document.activeElement !== range || Number(range.value) !== value) range.value = String(value);
+    range.setAttribute("aria-valuetext", amountInUnit(value, unit));
+    exact.value = String(Number(value.toPrecision(8)));
+    element.classList.toggle("moved", name in review.moves);
+  };
+  return { element, show };
+}
+
+/** Figures that change what a plan can do are not moved here. @param {Review} review */
+function otherFigures(review) {
+  const names = new Set(review.screen.sliders);
+  const count = review.plan.assumptions.filter((/** @type {any} */ each) => !names.has(each.name)).length;
+  return el("p", { class: "quiet-text" }, `${count} further assumptions (lead times, spot interruption, life of hardware ...) change what can be planned, not only what it costs, or do not touch this plan: state them in the file and plan again.`);
+}

@@ -1,0 +1,232 @@
+"""Takes jobs from the store, makes their plans in worker processes, and stores their ends.
+
+One thread claims; each worker has a thread that waits for it. The worker reserved for short jobs takes no other,
+so that these never wait for long ones.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from planner.service.limits import ServiceLimits
+from planner.service.plan_jobs import run_stored_job, warm_up
+from planner.service.queue.job_ends import describe_end, end_died, end_too_long
+from planner.service.queue.worker_process import (
+    StoppedError,
+    TooLongError,
+    WorkerCall,
+    WorkerDiedError,
+    WorkerProcess,
+)
+from planner.service.store import JobProgress, ServiceStore
+from planner.service.store.jobs import JobEnd, Lane, LeasedJob
+
+POLL_SECONDS = 0.5
+"""How often the store is asked for jobs of others, and whether those that run here are still active."""
+PROGRESS_SECONDS = 0.25
+"""Least time between two notes of the progress of a job."""
+log = logging.getLogger("planner.service")
+
+
+@dataclass(slots=True, eq=False)
+class _WorkerSlot:
+    """A worker process and the lanes that it serves."""
+
+    process: WorkerProcess
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(slots=True)
+class _RunningJob:
+    """A job that a slot works on. `active`: it was neither cancelled nor claimed by another."""
+
+    slot: _WorkerSlot
+    active: bool = True
+    noted: float = field(default=-1.0)
+
+
+class JobRunner:
+    """Runs jobs of a store until it is closed. `notify` hears the id of each job whose state has changed, `observe`
+    each end of a job with its seconds; both are called from other threads."""
+
+    def __init__(
+        self,
+        store: ServiceStore,
+        limits: ServiceLimits,
+        notify: Callable[[str], None],
+        observe: Callable[[JobEnd, float], None] | None = None,
+    ) -> None:
+        self._store, self._limits, self._notify, self._observe = store, limits, notify, observe
+        self.owner = f"{socket.gethostname()[:64]}:{os.getpid()}:{secrets.token_hex(4)}"
+        reserved = _WorkerSlot(WorkerProcess(warm_up), ("short",))
+        general = [
+            _WorkerSlot(WorkerProcess(warm_up, low_priority=True), ("short", "long")) for _ in range(limits.workers)
+        ]
+        self._idle, self._running = [reserved, *general], dict[str, _RunningJob]()
+        self._slots = tuple(self._idle)
+        self._changed, self._closing, self._something_to_do = threading.Lock(), False, threading.Event()
+        self._threads = ThreadPoolExecutor(len(self._slots), "plan-job")
+        self._claimer = threading.Thread(target=self._claim_jobs, name="plan-queue", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take jobs."""
+        self._claimer.start()
+
+    def wake(self) -> None:
+        """Look for a job now."""
+        self._something_to_do.set()
+
+    def warm(self) -> None:
+        """Have every idle worker process start that has not been started, before it takes a job."""
+        with self._changed:
+            cold = [slot for slot in self._idle if not slot.process.is_running]
+            for slot in cold:
+                self._idle.remove(slot)
+        for slot in cold:
+            self._threads.submit(self._warm_slot, slot)
+
+    def _warm_slot(self, slot: _WorkerSlot) -> None:
+        try:
+            slot.process.start()
+        except WorkerDiedError:
+            log.warning("a worker ended while it started")
+        finally:
+            with self._changed:
+                self._idle.append(slot)
+            self.wake()
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether every worker process has been started."""
+        return all(slot.process.is_running for slot in self._slots)
+
+    def worker_processes(self) -> list[int]:
+        """The process ids of workers that have been started."""
+        return [slot.process.identity for slot in self._slots if slot.process.is_running]
+
+    def close(self) -> None:
+        """Hand back the jobs that run here, and end all workers."""
+        self._closing = True
+        self.wake()
+        if self._claimer.is_alive():
+            self._claimer.join()
+        for identity, running in list(self._running.items()):
+            self._store.jobs.hand_back(self.owner, identity)
+            running.active = False
+        for slot in self._slots:
+            slot.process.end(for_good=True)
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _claim_jobs(self) -> None:
+        renewed = time.monotonic()
+        while not self._closing:
+            try:
+                while self._claim_one():
+                    pass
+                self._notice_lost_jobs()
+                if time.monotonic() - renewed > self._limits.lease_seconds / 3:
+                    renewed = time.monotonic()
+                    self._renew_leases()
+            except SQLAlchemyError:
+                log.exception("the store cannot be reached")
+            self._something_to_do.wait(POLL_SECONDS)
+            self._something_to_do.clear()
+
+    def _claim_one(self) -> bool:
+        """Start one job, if there is one that an idle worker may run."""
+        with self._changed:
+            lanes = {lane for slot in self._idle for lane in slot.lanes}
+        if not lanes or self._closing:
+            return False
+        job = self._store.jobs.claim(self.owner, sorted(lanes), self._limits.lease_seconds)
+        if job is None:
+            return False
+        with self._changed:
+            fitting = [slot for slot in self._idle if job.record.lane in slot.lanes]
+            slot = min(fitting, key=lambda each: (not each.process.is_running, len(each.lanes)))  # the warmest
+            self._idle.remove(slot)
+            self._running[job.record.id] = _RunningJob(slot)
+        self._notify(job.record.id)
+        self._threads.submit(self._run_job, job, slot)
+        return True
+
+    def _notice_lost_jobs(self) -> None:
+        if self._running:
+            leased = self._store.jobs.leased(self.owner)
+            for identity, running in list(self._running.items()):
+                running.active = identity in leased
+
+    def _renew_leases(self) -> None:
+        if self._running:
+            self._store.jobs.renew(self.owner, list(self._running), self._limits.lease_seconds)
+
+    def _run_job(self, job: LeasedJob, slot: _WorkerSlot) -> None:
+        identity = job.record.id
+        running = self._running[identity]
+        try:
+            self._finish_job(job, partial(self._compute_end, job, slot, running))
+        except SQLAlchemyError:
+            log.exception("the answer of job %s could not be stored; another worker takes it", identity)
+        finally:
+            with self._changed:
+                if self._running.get(identity) is running:
+                    del self._running[identity]
+                self._idle.append(slot)
+            self._notify(identity)
+            self.wake()
+
+    def _finish_job(self, job: LeasedJob, compute: Callable[[], JobEnd]) -> None:
+        identity, jobs, began = job.record.id, self._store.jobs, time.monotonic()
+        try:
+            end = compute()
+        except StoppedError:
+            return
+        except WorkerDiedError:
+            if self._closing:
+                return  # handed back
+            if job.record.attempts < self._limits.attempts:
+                jobs.hand_back(self.owner, identity, failed=True)
+                return
+            end = end_died(job.record)
+        except TooLongError:
+            if job.record.lane == "short":
+                jobs.hand_back(self.owner, identity, lane="long")
+                return
+            end = end_too_long(self._limits.seconds)
+        jobs.end(self.owner, identity, end)
+        if self._observe is not None:
+            self._observe(end, time.monotonic() - began)
+
+    def _compute_end(self, job: LeasedJob, slot: _WorkerSlot, running: _RunningJob) -> JobEnd:
+        if job.record.attempts > self._limits.attempts:
+            return end_died(job.record)
+        question = job.question
+        last = self._store.plans.find(question.project, question.compare_to) if question.compare_to else None
+        search, answered = self._limits.seconds, self._limits.seconds + self._limits.grace_seconds
+        answer = slot.process.call(
+            WorkerCall(
+                run_stored_job,
+                (question, None if last is None else last.compressed, search),
+                self._limits.short_seconds if job.record.lane == "short" else answered,
+                partial(self._note_progress, job.record.id, running),
+                lambda: running.active,
+            )
+        )
+        return describe_end(answer, question, self._store.plans)
+
+    def _note_progress(self, identity: str, running: _RunningJob, progress: JobProgress) -> None:
+        if time.monotonic() - running.noted >= PROGRESS_SECONDS:
+            running.noted = time.monotonic()
+            self._store.jobs.note_progress(self.owner, identity, progress)
+            self._notify(identity)

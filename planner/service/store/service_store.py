@@ -1,0 +1,30 @@
+"""The store as the service uses it: its jobs, plans, keys and audit."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, text
+
+from planner.service.store.api_keys import KeyStore
+from planner.service.store.audit import AuditLog
+from planner.service.store.jobs import JobStore
+from planner.service.store.plans import PlanStore
+
+
+class ServiceStore:
+    """Everything in one database; its methods may be called from any thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.jobs = JobStore(engine)
+        self.plans = PlanStore(engine)
+        self.keys = KeyStore(engine)
+        self.audit = AuditLog(engine)
+
+    def check_connection(self) -> None:
+        """Raises sqlalchemy.exc.SQLAlchemyError if the store does not answer."""
+        with self.engine.connect().execution_options(reads=True) as connection:
+            connection.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()

@@ -1,0 +1,136 @@
+"""Slow, large and idle clients: what each gets, and that others are answered meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from planner.service import ServiceLimits
+from planner.service.gate.time_limits import UnreadAnswerError, _limit_send
+from tests.doors.conftest import serving
+from tests.doors.gate.conftest import NARROW, read_to_end
+
+HEAD = b"POST /plan HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+
+
+def test_headers_that_never_end_are_408(connect):
+    connection = connect()
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: local")
+    answer = read_to_end(connection)
+    assert (answer.status, answer.problem()) == (408, "slow-headers")
+
+
+def test_headers_that_drip_are_408(connect):
+    """Each byte comes in time; the whole does not. The limit is half a second, a second of bytes is sent."""
+    connection = connect()
+
+    def drip():
+        for _ in range(600):
+            connection.sendall(b"x")
+            time.sleep(0.05)
+
+    with pytest.raises(OSError, match=r"Broken pipe|reset"):
+        drip()
+
+
+def test_a_connection_without_a_byte_is_closed_silently(connect):
+    assert read_to_end(connect()).data == b""
+
+
+def test_a_connection_that_drips_after_an_answer_is_closed(connect):
+    connection = connect()
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\nGET /healthz HTTP")
+    answer = read_to_end(connection)
+    assert answer.status == 200
+    assert b"HTTP/1.1 408" in answer.body or answer.body.endswith(b"}")
+
+
+def test_a_body_that_never_ends_is_408(connect):
+    connection = connect()
+    connection.sendall(HEAD + b"content-length: 100\r\n\r\n{")
+    answer = read_to_end(connection)
+    assert (answer.status, answer.problem()) == (408, "slow-body")
+
+
+def test_too_large_headers_are_refused(connect):
+    connection = connect()
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 8192)
+    assert read_to_end(connection).problem() == "not-http"
+
+
+def test_too_many_headers_are_431(narrow):
+    assert narrow.get("/healthz", headers={f"x-{n}": "1" for n in range(40)}).status_code == 431
+
+
+def test_what_is_not_http_is_a_problem(connect):
+    connection = connect()
+    connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
+    answer = read_to_end(connection)
+    assert (answer.status, answer.problem()) == (400, "not-http")
+
+
+def test_idle_connections_make_room_for_a_request():
+    """The service takes 20 connections and no time limit helps: the oldest idle ones are closed, the newest are not."""
+    with serving(ServiceLimits(workers=1), gate=replace(NARROW, header_seconds=600)) as client:
+        address = (client.base_url.host, client.base_url.port)
+        idle = [socket.create_connection(address, timeout=60) for _ in range(60)]
+        assert client.get("/healthz").status_code == 200
+        assert idle[0].recv(1) == b""
+        idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        assert read_to_end(idle[-1]).status == 200
+        for connection in idle:
+            connection.close()
+
+
+def test_an_answer_that_is_not_taken_is_given_up():
+    async def stuck(_):
+        await asyncio.Event().wait()
+
+    with pytest.raises(UnreadAnswerError):
+        asyncio.run(_limit_send(stuck, 0.01)({"type": "http.response.body"}))
+
+
+FLOOD = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+from planner.cli import main
+main()
+"""
+
+
+@pytest.mark.slow
+def test_1100_idle_sockets_do_not_silence_the_service(tmp_path):
+    """More sockets than the process may have files: uvicorn alone answers nothing here, and logs 27 MB in 6 s."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "log"
+    with log.open("wb") as lines:
+        server = subprocess.Popen(
+            [sys.executable, "-c", FLOOD, "serve", "--port", str(port), "--header-seconds", "600"],
+            stdout=lines,
+            stderr=lines,
+        )
+    idle = []
+    try:
+        while b"Uvicorn running" not in log.read_bytes():
+            assert server.poll() is None
+            time.sleep(0.1)
+        idle += [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(1100)]
+        for _ in range(5):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            assert read_to_end(connection).status == 200
+            connection.close()
+    finally:
+        server.terminate()
+        server.wait(60)
+        for connection in idle:
+            connection.close()
+    assert len(log.read_bytes().splitlines()) < 30

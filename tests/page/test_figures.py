@@ -1,0 +1,137 @@
+"""What the page computes is what the server computes: formulas, and every figure of a plan at every slider."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.application import plan_document
+from planner.reports import review
+from planner.reports.json import loads
+from planner.reports.json import render as render_json
+from planner.result import Plan
+from planner.result.formulas import evaluate_formula, parse_formula
+from planner.result.ledger_costs import build_ledger_costs
+from pricing.catalog.price_catalog import Catalog
+from tests.page.conftest import REPOSITORY
+
+FIGURES = {"a": 0.5, "rate": 1e-12, "zero": 0.0, "price": 338_496.0}
+READ = """async ([texts, figures]) => {
+  const { readFormula } = await import('/page/formula.js');
+  return texts.map((text) => { try { return readFormula(text).value(figures); } catch (error) { return error.name; } });
+}"""
+COSTS = """async ([plan, figures, moves]) => {
+  const { readLedger, costStrategies } = await import('/page/ledger.js');
+  const ledger = readLedger(plan);
+  return moves.map((each) => Object.fromEntries([...costStrategies(ledger, { ...figures, ...each })].map(
+    ([name, sums]) => [name, [sums.total, sums.present, [...sums.byMonth.values()].reduce((a, b) => a + b, 0),
+      [...sums.byCategory.values()].reduce((a, b) => a + b, 0)]])));
+}"""
+EQUAL = 1e-9
+WORKED = {  # worked by hand
+    "2 + 3 * 4": 14.0,
+    "-2 ^ 2": -4.0,
+    "2 ^ 3 ^ 2": 64.0,
+    "(1 - a) * 8 / 2 / 2": 1.0,
+    "MAX(a, 0.75) - -1": 1.75,
+    "PV(zero, 12, -1)": 12.0,
+    "1.5e2 * a": 75.0,
+}
+REFUSED = ("", "1 +", "2 3", "MAX(1)", "alert(1)", "a.b", "constructor(1, 2)", "(1", "1)", "$", "PV(1, 2)")
+
+
+@pytest.fixture(scope="module")
+def modules(browser, site):
+    """A tab on the page, whose modules are called."""
+    page = browser.new_page()
+    page.goto(site)
+    yield page
+    page.close()
+
+
+def test_formulas_are_read_as_worked_by_hand(modules):
+    assert modules.evaluate(READ, [list(WORKED), FIGURES]) == list(WORKED.values())
+
+
+def test_what_is_no_formula_is_refused(modules):
+    assert modules.evaluate(READ, [list(REFUSED), FIGURES]) == ["SyntaxError"] * len(REFUSED)
+
+
+NUMBERS = st.sampled_from(["0", "1", "12", "0.3333333333333333", "8760", "1e-3", *FIGURES])
+FORMULAS = st.recursive(
+    NUMBERS,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda each: f"({each[0]}) {each[1]} {each[2]}"),
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "^"]), NUMBERS).map(" ".join),
+        st.tuples(inner, inner).map(lambda each: f"MAX({each[0]}, {each[1]})"),
+        inner.map(lambda each: f"-({each})"),
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(FORMULAS, min_size=20, max_size=60))
+def test_formulas_have_the_value_of_the_server(modules, texts):
+    found = modules.evaluate(READ, [texts, FIGURES])
+    for text, value in zip(texts, found, strict=True):
+        try:
+            expected = evaluate_formula(parse_formula(text), FIGURES)
+        except (ArithmeticError, TypeError):  # no number in Python: the page has an infinity or none at all
+            assert value is None or not math.isfinite(value)
+            continue
+        assert math.isclose(value, expected, rel_tol=EQUAL) or not math.isfinite(expected)
+
+
+def moved(plan: Plan, names: list[str], figures: dict[str, float]) -> list[dict[str, float]]:
+    """Every slider at five places between its ends, and beyond; then all of them together."""
+    known = {each.name: each for each in plan.assumptions}
+    moves: list[dict[str, float]] = [{}]
+    for name in names:
+        low, high = known[name].low, known[name].high
+        first, last = (0.5 * figures[name], 1.5 * figures[name] or 1.0) if low is None or high is None else (low, high)
+        moves += [{name: first + part * (last - first)} for part in (0.0, 0.25, 0.5, 0.9, 1.0, 1.1)]
+    together = {name: move[name] for move in moves[1:] for name in move}
+    return [*moves, together]
+
+
+def assert_equal_to_server(page: Any, plan: Plan) -> int:
+    """Every strategy at every move: total, present cost, sums over months and over categories; the cases compared."""
+    document = json.loads(review.render(plan))
+    figures = document["screen"]["figures"]
+    moves = moved(plan, document["screen"]["sliders"], figures)
+    found = page.evaluate(COSTS, [document["plan"], figures, moves])
+    compared = 0
+    for strategy in plan.strategies:
+        if strategy.status == "infeasible":
+            continue
+        costs = build_ledger_costs(plan.ledger, strategy.name, figures)
+        for move, answer in zip(moves, found, strict=True):
+            total, present = costs.total_and_present(move)
+            got = answer[strategy.name]
+            assert got == pytest.approx([total, present, total, total], rel=EQUAL, abs=1e-6), (strategy.name, move)
+            compared += 1
+    return compared
+
+
+def test_a_small_plan_costs_what_the_server_says(modules):
+    request = {
+        "as_of": "2026-11-21", "start": "2026-12", "months": 12, "strategies": ["cloud", "onprem"],
+        "assumptions": {"cloud_tax_fraction": 0.1, "cloud_support_fraction": 0.05, "spot_price_change_annual": 0.2},
+        "workloads": [{"name": "batch", "demand": {"accelerator_hours_per_month": 5840, "accelerator": "H100"}}],
+    }  # fmt: skip
+    plan = plan_document(request, Catalog.current())
+    assert assert_equal_to_server(modules, plan) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["request.json"])
+def test_every_slider_of_an_example_is_that_of_the_server(modules, name):
+    request = json.loads((REPOSITORY / "examples" / name).read_text()) | {"as_of": "2026-11-21"}
+    plan = plan_document(request, Catalog.current())
+    assert assert_equal_to_server(modules, plan) > 300
+    assert assert_equal_to_server(modules, loads(render_json(plan))) > 300

@@ -1,0 +1,198 @@
+"""Jobs and plans in the store, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+
+import pytest
+from sqlalchemy import inspect
+
+from planner.service.store import JobProgress, open_store
+from planner.service.store.engine import open_engine, upgrade_tables
+from planner.service.store.jobs import JobEnd
+from planner.service.store.plans import StoredPlan
+from planner.service.store.schema import STORE_TABLES
+from planner.service.store.upkeep import back_up_store, prune_store
+
+DONE = JobEnd("done", 200, plan_id="p", plan_digest="d", reusable=True)
+
+
+def plan(digest: str = "d", project: str = "default") -> StoredPlan:
+    return StoredPlan(project, digest, "p", gzip.compress(b"{}", mtime=0), "prices", "1")
+
+
+def test_the_migrations_make_the_tables_of_the_code(store_url):
+    engine = open_engine(store_url)
+    assert upgrade_tables(engine) == upgrade_tables(engine)
+    made = inspect(engine)
+    for table in STORE_TABLES.sorted_tables:
+        columns = {column["name"]: column for column in made.get_columns(table.name)}
+        assert list(columns) == [column.name for column in table.columns]
+        assert {name for name, each in columns.items() if each["nullable"]} == {
+            column.name for column in table.columns if column.nullable
+        }
+        assert {index["name"] for index in made.get_indexes(table.name)} == {index.name for index in table.indexes}
+    engine.dispose()
+
+
+def test_replicas_that_start_together_upgrade_once(store_url):
+    stores = []
+    threads = [threading.Thread(target=lambda: stores.append(open_store(store_url))) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(stores) == 4
+    for each in stores:
+        each.check_connection()
+        each.close()
+
+
+def test_jobs_are_claimed_once_and_in_turn(store, new_job):
+    ids = [store.jobs.add(new_job(), waits=False).id for _ in range(40)]
+    claimed: list[str] = []
+
+    def claim(owner: str) -> None:
+        while (job := store.jobs.claim(owner, ["short"], 60)) is not None:
+            claimed.append(job.record.id)
+
+    threads = [threading.Thread(target=claim, args=(f"worker {number}",)) for number in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sorted(claimed) == sorted(ids)
+    assert claimed[0] == ids[0]
+
+
+def test_only_jobs_of_the_lanes_asked_for_are_claimed(store, new_job):
+    store.jobs.add(new_job(lane="long"), waits=False)
+    assert store.jobs.claim("one", ["short"], 60) is None
+    assert store.jobs.claim("one", ["short", "long"], 60) is not None
+
+
+def test_what_was_asked_comes_back_as_it_was(store, new_job):
+    job = new_job(body=b"\x00\xff", query='{"months": ["3"]}', file_name="Überblick.xlsx", idempotency_key="k")
+    store.jobs.add(job, waits=True)
+    assert store.jobs.claim("one", ["short"], 60).question == job
+
+
+def test_a_job_whose_lease_has_ended_is_claimed_by_another(store, new_job):
+    identity = store.jobs.add(new_job(), waits=False).id
+    assert store.jobs.claim("one", ["short"], 0.2).record.attempts == 1
+    assert store.jobs.claim("two", ["short"], 60) is None
+    time.sleep(0.3)
+    assert store.jobs.claim("two", ["short"], 60).record.attempts == 2
+    assert store.jobs.renew("one", [identity], 60) == set()
+    assert not store.jobs.end("one", identity, DONE)
+    assert store.jobs.end("two", identity, DONE)
+
+
+def test_a_renewed_lease_lasts(store, new_job):
+    identity = store.jobs.add(new_job(), waits=False).id
+    store.jobs.claim("one", ["short"], 0.2)
+    assert store.jobs.renew("one", [identity], 60) == {identity}
+    time.sleep(0.3)
+    assert store.jobs.claim("two", ["short"], 60) is None
+    assert store.jobs.leased("one") == {identity}
+
+
+def test_what_is_handed_back_waits_again_in_its_lane(store, new_job):
+    identity = store.jobs.add(new_job(), waits=False).id
+    store.jobs.claim("one", ["short"], 60)
+    store.jobs.hand_back("one", identity, lane="long")
+    again = store.jobs.claim("two", ["long"], 60)
+    assert (again.record.id, again.record.attempts) == (identity, 1)
+    store.jobs.hand_back("two", identity, failed=True)
+    assert store.jobs.claim("three", ["long"], 60).record.attempts == 2
+
+
+def test_equal_open_jobs_of_a_project_are_one(store, new_job):
+    first = store.jobs.add(new_job("same", durable=False), waits=True)
+    assert store.jobs.add(new_job("same", durable=False), waits=True).id == first.id
+    assert store.jobs.add(new_job("same", project="other"), waits=True).id != first.id
+    store.jobs.leave(first.id)
+    assert store.jobs.find("default", first.id).is_open
+    store.jobs.leave(first.id)
+    assert store.jobs.find("default", first.id).state == "cancelled"
+
+
+def test_a_durable_job_needs_nobody_who_waits(store, new_job):
+    job = store.jobs.add(new_job(durable=False), waits=True)
+    store.jobs.keep(job.id)
+    store.jobs.leave(job.id)
+    assert store.jobs.find("default", job.id).state == "queued"
+
+
+def test_no_project_sees_the_jobs_and_plans_of_another(store, new_job):
+    job = store.jobs.add(new_job("asked", idempotency_key="key"), waits=False)
+    store.jobs.claim("one", ["short"], 60)
+    store.plans.put(plan())
+    store.jobs.end("one", job.id, DONE)
+    assert store.jobs.find_answer("default", "asked").id == job.id
+    assert store.plans.find("default", "p") == plan()
+    assert store.jobs.find("other", job.id) is None
+    assert store.jobs.find_answer("other", "asked") is None
+    assert store.plans.find("other", "p") is None
+    assert store.plans.find("other", "d") is None
+    assert not store.jobs.cancel("other", job.id)
+    store.jobs.delete("other", job.id)
+    store.plans.delete("other", "d")
+    assert store.jobs.find("default", job.id) is not None
+    assert store.plans.find("default", "d") is not None
+    mine = store.jobs.add(new_job("asked by another", project="other", idempotency_key="key"), waits=False)
+    assert mine.id != job.id
+
+
+def test_progress_is_that_of_whoever_runs_the_job(store, new_job):
+    job = store.jobs.add(new_job(), waits=False)
+    store.jobs.claim("one", ["short"], 60)
+    store.jobs.note_progress("one", job.id, JobProgress("hybrid", 12.5, 11.0))
+    store.jobs.note_progress("two", job.id, JobProgress("cloud"))
+    assert store.jobs.find("default", job.id).progress == JobProgress("hybrid", 12.5, 11.0)
+
+
+def test_a_cancelled_job_has_no_other_end(store, new_job):
+    job = store.jobs.add(new_job(), waits=False)
+    store.jobs.claim("one", ["short"], 60)
+    assert store.jobs.cancel("default", job.id)
+    assert store.jobs.leased("one") == set()
+    assert not store.jobs.end("one", job.id, DONE)
+    assert not store.jobs.cancel("default", job.id)
+    assert store.jobs.count_open() == 0
+
+
+def test_a_backup_is_a_store(store, store_url, new_job, tmp_path):
+    job = store.jobs.add(new_job("asked"), waits=False)
+    store.jobs.claim("one", ["short"], 60)
+    store.plans.put(plan())
+    store.jobs.end("one", job.id, DONE)
+    waiting = store.jobs.add(new_job("waits"), waits=False)
+    assert back_up_store(store_url, tmp_path / "copy.sqlite") == {"jobs": 2, "plans": 1, "api_keys": 0, "audit": 0}
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == ["copy.sqlite"]
+    copy = open_store(f"sqlite:///{tmp_path / 'copy.sqlite'}")
+    assert copy.jobs.find("default", job.id) == store.jobs.find("default", job.id)
+    assert copy.jobs.claim("one", ["short"], 60).record.id == waiting.id
+    assert copy.plans.find("default", "p") == plan()
+    copy.close()
+    with pytest.raises(FileExistsError):
+        back_up_store(store_url, tmp_path / "copy.sqlite")
+
+
+def test_old_plans_and_jobs_are_deleted_by_age_and_count(store, new_job):
+    for number in range(5):
+        job = store.jobs.add(new_job(str(number)), waits=False)
+        store.jobs.claim("one", ["short"], 60)
+        store.plans.put(plan(digest=str(number), project="default"))
+        store.jobs.end("one", job.id, JobEnd("done", 200, plan_id="p", plan_digest=str(number), reusable=True))
+    store.plans.put(plan(project="other"))
+    store.jobs.add(new_job("waits"), waits=False)
+    assert prune_store(store.engine, 1, None) == {"jobs": 0, "plans": 0}
+    assert prune_store(store.engine, None, 2) == {"jobs": 3, "plans": 3}
+    assert store.plans.find("default", "p").digest == "4"
+    assert store.jobs.find_answer("default", "0") is None
+    assert store.plans.find("other", "d") is not None
+    assert prune_store(store.engine, 1e-9, None) == {"jobs": 2, "plans": 3}
+    assert store.jobs.count_open() == 1

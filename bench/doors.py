@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from statistics import quantiles
+from tempfile import TemporaryDirectory
 
 import httpx
 from catalogues import asked
@@ -44,6 +46,8 @@ LARGE = ((14, 12, 1.0), (10, 36, 1.0))
 """Workloads and months of made portfolios, and the goal of `quick` in processor seconds."""
 ONE_PLAN_MS = 10.0
 """The goal of a plan of one workload that is asked for quickly."""
+AMOUNTS = count(2)
+"""What makes questions differ; the stored answer is to the first."""
 QUERY = {"as_of": ["2026-11-21"], "months": ["12"], "start": ["2026-12"]}
 
 
@@ -99,20 +103,27 @@ def service() -> Iterator[Figure]:
     headers = {"content-type": "application/json"}
     params = {name: texts[0] for name, texts in QUERY.items()} | {"strategies": "cloud"}
     with (
-        server(SCRIPT, "serve", "--port", "PORT", "--workers", "2") as ours,
+        TemporaryDirectory() as folder,
+        server(SCRIPT, "serve", "--port", "PORT", "--workers", "2", "--store", f"sqlite:///{folder}/store") as ours,
         echo() as theirs,
-        httpx.Client() as client,
+        httpx.Client(timeout=600) as client,
     ):
 
-        def post_plan() -> httpx.Response:
-            answer = client.post(f"{ours}/plan", params=params, content=WORKLOAD, headers=headers, timeout=120)
-            return answer.raise_for_status()
+        def post_plan(amount: float | None = None) -> None:
+            with client.stream(
+                "POST", f"{ours}/plan", params=params, content=body(amount or next(AMOUNTS)), headers=headers
+            ) as answer:
+                answer.raise_for_status()
+                for _ in answer.iter_raw():  # to unpack it is the client's work
+                    pass
 
         def echoed() -> httpx.Response:
             return client.post(theirs, content=WORKLOAD, headers=headers).raise_for_status()
 
-        one, other = medians([post_plan, echoed], WARM_RUNS)
+        one, stored, other = medians([post_plan, partial(post_plan, 1.0), echoed], WARM_RUNS)
         yield Figure("POST /plan, one workload, one strategy, warm", one, one / other, "FastAPI echo")
+        yield Figure("POST /plan, its stored answer", stored, stored / other, "FastAPI echo", 2.0)
+        yield from beside_large(client, ours, post_plan)
         with ThreadPoolExecutor(2) as threads:
             list(threads.map(lambda _: post_plan(), range(6)))  # the second worker starts when two clients ask at once
             start = time.perf_counter()
@@ -129,6 +140,37 @@ def service() -> Iterator[Figure]:
             1.0,
             at_most=False,
         )
+
+
+def beside_large(client: httpx.Client, ours: str, plan: Callable[[], None]) -> Iterator[Figure]:
+    """Small plans alone, and while large ones are made and wait."""
+    idle = quantiles([timed(plan) for _ in range(LOAD_RUNS)], n=100)[98]
+    large = [client.post(f"{ours}/v1/plans", json=large_request(number)).headers["location"] for number in range(4)]
+    time.sleep(2)  # two of them run, two wait
+    busy = quantiles([timed(plan) for _ in range(LOAD_RUNS)], n=100)[98]
+    for location in large:
+        client.delete(f"{ours}{location}").raise_for_status()
+    yield Figure("POST /plan, one client, p99", idle)
+    yield Figure("POST /plan beside four large plans, p99", busy, busy / idle, "alone", 3.0)
+
+
+def body(amount: float) -> bytes:
+    """The workload with a little more to do: a question that was not asked before."""
+    document = json.loads(WORKLOAD)
+    document["demand"]["total_units"] += 1000 * amount
+    return json.dumps(document).encode()
+
+
+def large_request(number: int) -> dict[str, object]:
+    kinds = ("H100", "L4", "A100-80GB")
+    workloads = [
+        {
+            "name": f"team {index}",
+            "demand": {"accelerator_hours_per_month": 2000 + 700 * index + number, "accelerator": kinds[index % 3]},
+        }
+        for index in range(60)
+    ]
+    return {"as_of": "2026-11-21", "months": 60, "workloads": workloads}
 
 
 @contextmanager

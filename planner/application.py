@@ -34,7 +34,8 @@ from planner.messages import with_texts
 from planner.request.document_problems import locate_path
 from planner.request.doubts import open_doubts
 from planner.request.errors import InputProblem, InvalidRequest
-from planner.request.models import FIRST_DATE, Request, Workload, parse_request
+from planner.request.field_types import FIRST_DATE
+from planner.request.models import Request, Workload, parse_request
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog

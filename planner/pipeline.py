@@ -27,7 +27,6 @@ from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughput
 from planner.analysis.warnings import collect_gaps, list_doubts
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
-from planner.optimization.search_progress import report_phase
 from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solve_strategies import solve_strategies, solve_verified
 from planner.optimization.solver import remember_solutions
@@ -105,7 +104,6 @@ def _plan_with_case(
     """The plan without comparisons with plans of changed requests, and its case to price it again."""
     basis = _prepare_basis(request, catalog)
     owned, case = _solve_case(basis, _make_replanner(request, catalog))
-    report_phase("analysis")
     uncertainty = None
     if basis.request.uncertainty is not None and case.advice.strategy is not None:
         case, uncertainty = _follow_scenarios(basis, case)

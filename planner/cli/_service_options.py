@@ -44,8 +44,17 @@ def open_service_store(url: str | None) -> ServiceStore:
     try:
         return open_store(url or default_store_url())
     except (SQLAlchemyError, OSError) as error:
-        # the message of the error can have the password of the URL
-        raise click.UsageError(f"the store cannot be opened ({type(error).__name__}); see --store") from None
+        # of its own words only those of the driver: the others may have the password of the URL
+        cause = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
+        raise click.UsageError(f"the store cannot be opened (--store, PLANNER_STORE): {cause}") from None
+
+
+def open_store_url(stated: str | None) -> str:
+    """The URL of the store, which was opened and brought up to date. Raises UsageError where that is not possible."""
+    from planner.service.store import default_store_url
+
+    open_service_store(stated).close()
+    return stated or default_store_url()
 
 
 def current_operator() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from planner.cli._service_options import require_server, store_option
+from planner.cli._service_options import open_service_store, open_store_url, require_server, store_option
 
 
 @click.group(short_help="Upgrade, back up and prune the store of a service.")
@@ -24,10 +24,9 @@ def command() -> None:
 @store_option
 def upgrade(store: str | None) -> None:
     """Bring the tables up to date. A service does so when it starts, too."""
-    from planner.service.store import default_store_url
     from planner.service.store.engine import open_engine, upgrade_tables
 
-    engine = open_engine(store or default_store_url())
+    engine = open_engine(open_store_url(store))
     click.echo(f"the store has version {upgrade_tables(engine)}")
     engine.dispose()
 
@@ -43,12 +42,11 @@ def backup(store: str | None, file: str) -> None:
     """
     from pathlib import Path
 
-    from planner.service.store import default_store_url
     from planner.service.store.upkeep import back_up_store
 
     if Path(file).exists():
         raise click.UsageError(f"{file} exists; a backup is a new file")
-    copied = back_up_store(store or default_store_url(), Path(file))
+    copied = back_up_store(open_store_url(store), Path(file))
     click.echo(f"copied {', '.join(f'{count:,} {name}' for name, count in copied.items())} to {file}")
 
 
@@ -59,12 +57,11 @@ def backup(store: str | None, file: str) -> None:
 @click.option("--audit-days", type=click.FloatRange(0, min_open=True), help="Delete the audit before so many days.")
 def prune(store: str | None, days: float | None, plans: int | None, audit_days: float | None) -> None:
     """Delete old plans, and jobs that have ended, by age, by count or both; and old records of the audit."""
-    from planner.service.store import default_store_url, open_store
     from planner.service.store.upkeep import prune_audit, prune_store
 
     if days is None and plans is None and audit_days is None:
         raise click.UsageError("state --days, --plans or --audit-days")
-    opened = open_store(store or default_store_url())
+    opened = open_service_store(store)
     deleted = {} if days is None and plans is None else prune_store(opened.engine, days, plans)
     if audit_days is not None:
         deleted["acts"] = prune_audit(opened.engine, audit_days)

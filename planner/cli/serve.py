@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from planner.cli._service_options import chosen_settings, open_service_store, setting_options, store_option
+from planner.cli._service_options import chosen_settings, open_store_url, setting_options, store_option
 from planner.service import AccessSettings, GateSettings, ServiceLimits
 
 
@@ -64,15 +64,13 @@ def command(
       curl -s localhost:8000/plan -H 'content-type: application/json' -d @examples/request.json
       curl -s 'localhost:8000/offers?accelerator=H100&count=8&sort=price'
     """
-    open_service_store(store).close()  # one that cannot be opened fails here
+    url = open_store_url(store)  # one that cannot be opened fails here
     import sys
-
-    import uvicorn
 
     from planner.service.app import create
     from planner.service.gate.connections import server_config
     from planner.service.gate.log_lines import log_settings
-    from planner.service.store import default_store_url
+    from planner.service.server import PlanServer
     from pricing.catalog.price_catalog import Catalog
 
     Catalog.current()  # unreadable tables fail here instead of at the first request
@@ -80,11 +78,11 @@ def command(
     needs_key = not is_loopback(host) if key_required is None else key_required
     access = chosen_settings(AccessSettings, stated, key_required=needs_key)
     try:
-        app = create(chosen_settings(ServiceLimits, stated), store or default_store_url(), gate, access)
+        app = create(chosen_settings(ServiceLimits, stated), url, gate, access)
     except ValueError as wrong:
         raise click.UsageError(str(wrong)) from None
     lines = log_settings(log_format or ("text" if sys.stderr.isatty() else "json"))
-    uvicorn.Server(server_config(app, gate, host=host, port=port, log_config=lines, timeout_graceful_shutdown=5)).run()
+    PlanServer(app, server_config(app, gate, host=host, port=port, log_config=lines)).run()
 
 
 def is_loopback(host: str) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from planner.cli._service_options import chosen_settings, require_server, setting_options, store_option
+from planner.cli._service_options import (
+    chosen_settings,
+    open_store_url,
+    require_server,
+    setting_options,
+    store_option,
+)
 from planner.service import ServiceLimits
 
 
@@ -24,6 +30,5 @@ def command(store: str | None, **limits: float | None) -> None:
     """
     require_server()
     from planner.service.queue.stand_alone import run_worker
-    from planner.service.store import default_store_url
 
-    run_worker(store or default_store_url(), chosen_settings(ServiceLimits, limits))
+    run_worker(open_store_url(store), chosen_settings(ServiceLimits, limits))

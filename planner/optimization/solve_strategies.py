@@ -9,7 +9,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 
-from planner.optimization.search_progress import name_search
+from planner.optimization.search_progress import name_search, report_phase
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy, adopt_as_hybrid, proven_bound, rents_only, solve_strategy
 from planner.optimization.verification import verify_plan
@@ -38,6 +38,8 @@ def solve_strategies(
         as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
         known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", proven_bound(hybrid))
     solved = [known[name] for name in request.strategies]
+    if explain is not None:
+        report_phase("analysis")
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
     if best is None:

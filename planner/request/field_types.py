@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -65,6 +65,20 @@ def _require_written_date(value: object) -> object:
 
 
 Date = Annotated[date, BeforeValidator(_require_written_date)]
+FIRST_DATE = date(2000, 1, 1)
+LAST_YEAR = 2199
+"""Of plans: other years are slips of the keyboard, and months of years of five digits have no name."""
+Day = TypeVar("Day", date, str)
+
+
+def _require_planned_year(day: Day) -> Day:
+    if not FIRST_DATE.year <= int(str(day)[:4]) <= LAST_YEAR:
+        raise ValueError(f"outside the years of plans, {FIRST_DATE.year} to {LAST_YEAR}")
+    return day
+
+
+PlanDate = Annotated[Date, AfterValidator(_require_planned_year)]
+PlanMonth = Annotated[YearMonth, AfterValidator(_require_planned_year)]
 
 
 def _require_currency_code(text: str) -> str:

@@ -7,10 +7,9 @@ a request can be read and stored without one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from planner.request.document_problems import list_problems
@@ -23,6 +22,8 @@ from planner.request.field_types import (
     Date,
     Fraction,
     MonthlyAmounts,
+    PlanDate,
+    PlanMonth,
     Positive,
     PositiveMoney,
     Precision,
@@ -42,16 +43,6 @@ WorkFamily = Literal["training", "llm_training", "inference", "prefill", "decode
 """What kind of work it is to an accelerator: decode is one stream of tokens, prefill one prompt, inference batches."""
 
 WORKLOADS_MAX = 1000
-FIRST_DATE = date(2000, 1, 1)
-LAST_YEAR = 2199
-"""Of plans: other years are slips of the keyboard, and months of years of five digits have no name."""
-Day = TypeVar("Day", date, str)
-
-
-def _require_planned_year(day: Day) -> Day:
-    if not FIRST_DATE.year <= int(str(day)[:4]) <= LAST_YEAR:
-        raise ValueError(f"outside the years of plans, {FIRST_DATE.year} to {LAST_YEAR}")
-    return day
 
 
 class Measurement(RequestModel):
@@ -314,9 +305,9 @@ class Request(RequestModel):
     """The workloads to plan together."""
     months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
     """Length of the horizon in months."""
-    as_of: Annotated[Date, AfterValidator(_require_planned_year)]
+    as_of: PlanDate
     """Date of the plan; prices and rates of that day or earlier count."""
-    start: Annotated[YearMonth, AfterValidator(_require_planned_year)] | None = None
+    start: PlanMonth | None = None
     """First month, such as 2026-12; default: the month after `as_of`."""
     fiscal_year_starts: Annotated[int, Field(ge=1, le=12)] = 1
     """Month in which the fiscal year starts, 1 to 12: cash is shown by its quarters and years."""

@@ -3,13 +3,16 @@ offers, which are fast, are computed here."""
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from sqlalchemy.exc import OperationalError
 from starlette_compress import CompressMiddleware
 
 from planner.service import openapi_schemas, problems
@@ -61,6 +64,7 @@ def create(
     )
     app.state.limits = limits
     problems.install_error_handlers(app)
+    app.add_exception_handler(OperationalError, _tell_unreachable_store)
     app.add_middleware(ContentDigestMiddleware)
     app.add_middleware(CompressMiddleware, brotli=False)
     app.state.gate = install_gate(app, gate_settings or GateSettings(), access or AccessSettings())
@@ -68,6 +72,11 @@ def create(
     install_page(app)
     openapi_schemas.install_openapi(app)
     return app
+
+
+def _tell_unreachable_store(_: Request, error: Exception) -> Response:
+    logging.getLogger("planner.service").error("the store does not answer: %s", error)
+    return problems.problem_response(503, "store", "Store unreachable", "The store does not answer; try again later.")
 
 
 def _add_routes(app: FastAPI) -> None:

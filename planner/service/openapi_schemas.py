@@ -291,9 +291,9 @@ def _component_schemas() -> dict[str, Any]:
     requests = _class_schemas((Request, Workload), "validation")
     requests["Request"]["required"].remove("as_of")  # the default is the current date
     requests["Workload"]["anyOf"] = [{"required": ["demand"]}, {"required": ["sweep"]}]
-    answers = _class_schemas((Plan, PlanJob, Offers, Problem), "serialization")
+    answers = _class_schemas((Plan, PlanJob, Offers), "serialization")
     answers["PlanSummary"] = _summarize_plan(answers["Plan"])
-    return requests | answers
+    return requests | answers | _class_schemas((Problem,), "validation")  # parts that are empty are left out
 
 
 def _summarize_plan(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,10 +33,14 @@ class PlanDesk:
         self.store, self._limits, self._metrics = store, limits, metrics
         self._loop = asyncio.get_running_loop()
         self._changes: dict[str, set[asyncio.Event]] = {}
-        self._waiting = 0
+        self._waiting, self._closing = 0, asyncio.Event()
         self._recent, self._digests = RecentAnswers(limits.remembered_bytes), QuestionDigests()
         self.runner = JobRunner(store, limits, self._notify_from_thread, metrics.count_job)
         self.runner.start()
+
+    def begin_closing(self) -> None:
+        """Let every connection that waits go, from any thread; the jobs stay in the queue."""
+        self._loop.call_soon_threadsafe(self._closing.set)
 
     def close(self) -> None:
         """Hand back the jobs that run."""
@@ -95,20 +99,26 @@ class PlanDesk:
 
     async def wait(self, record: JobRecord, request: Request, seconds: float | None = None) -> JobRecord:
         """The job when it has ended, or after so many seconds, from when on it is durable. If the client goes before
-        (ClientDisconnect), the job is cancelled unless others wait for it."""
+        (ClientDisconnect), the job is cancelled unless others wait for it. ProblemResponseError where the service
+        ends; the job is durable then, too."""
         self._waiting += 1
         gone = asyncio.ensure_future(_await_disconnect(request))
+        closing = asyncio.ensure_future(self._closing.wait())
         ended = asyncio.ensure_future(self._await_end(record, seconds))
         try:
-            await asyncio.wait((gone, ended), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((gone, closing, ended), return_when=asyncio.FIRST_COMPLETED)
             if not ended.done():
-                raise ClientDisconnect
+                if gone.done():
+                    raise ClientDisconnect
+                await run_in_threadpool(self.store.jobs.keep, record.id)
+                raise ProblemResponseError(_closing_response(record))
             if ended.result().is_open:
                 await run_in_threadpool(self.store.jobs.keep, record.id)
             return ended.result()
         finally:
             self._waiting -= 1
             gone.cancel()
+            closing.cancel()
             if not ended.done() or ended.result().is_open:
                 ended.cancel()
                 await asyncio.shield(run_in_threadpool(self.store.jobs.leave, record.id))
@@ -135,7 +145,7 @@ class PlanDesk:
                     yield job
                 last = job
                 left = POLL_SECONDS if end is None else min(POLL_SECONDS, end - time.monotonic())
-                if not job.is_open or left <= 0:
+                if not job.is_open or left <= 0 or self._closing.is_set():
                     return
                 try:
                     await asyncio.wait_for(changed.wait(), left)
@@ -164,6 +174,14 @@ async def _await_disconnect(request: Request) -> None:
 def busy_response() -> Response:
     """503: as many plans wait as may."""
     return problems.problem_response(503, "busy", "Busy", "The queue is full; try again in a few seconds.")
+
+
+def _closing_response(job: JobRecord) -> Response:
+    """503: the service ends, and another goes on with the job."""
+    detail = f"The service ends or restarts. The plan stays in the queue: ask for /v1/plans/{job.id}, or post it again."
+    response = problems.problem_response(503, "closing", "Closing", detail)
+    response.headers["location"] = f"/v1/plans/{job.id}"
+    return response
 
 
 def _key_reused(key: str) -> Response:

@@ -143,6 +143,8 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
     if not form:
         fault = InputProblem("", "form", "empty or truncated", "", EXPECTED)
         raise ProblemResponseError(problems.invalid_request_response((fault,), readable=False))
+    if not files and not faults:
+        faults.append(InputProblem("", f"form field {FIELD}", "missing", "", EXPECTED))
     if len(files) > 1:
         faults.append(InputProblem("", "form", format_count(len(files), "file"), "", EXPECTED))
     if faults:

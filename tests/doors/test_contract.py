@@ -130,6 +130,18 @@ def test_files_have_an_operation_of_their_own(client, hours):
     assert client.post("/v1/plans/file", json=hours).status_code == 415
 
 
+def test_a_form_with_answers_alone_names_the_file_that_is_missing(client):
+    answer = client.post("/v1/plans/file", files={"answers": ("answers.yaml", b"answers: {}")})
+    assert answer.status_code == 422
+    assert [fault["path"] for fault in answer.json()["errors"]] == ["form field file"]
+
+
+def test_problems_have_the_fields_of_their_schema(client, hours):
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["Problem"]
+    for problem in (client.get("/v1/plans/none").json(), client.post("/plan", json={**hours, "months": 0}).json()):
+        assert set(schema["required"]) <= problem.keys() <= schema["properties"].keys()
+
+
 @pytest.mark.slow
 def test_a_generated_client_posts_and_reads(client, hours, tmp_path, monkeypatch):
     """openapi-python-client, without a warning: every operation and every model is there."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -208,18 +209,26 @@ def test_workers_end_with_a_service_that_is_killed(store, store_url):
 
 
 @pytest.mark.slow
-def test_a_service_that_is_terminated_answers_in_json_and_loses_no_job(store_url):
+def test_a_service_that_is_terminated_answers_in_json_and_loses_no_job(store, store_url):
     port = free_port()
     arguments = ("serve", "--store", store_url, "--workers", "1", "--port", str(port))
     with program(*arguments) as service, httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as client:
         until(lambda: is_up(client))
         location = client.post("/v1/plans", json=LARGE).headers["location"]
         until(lambda: client.get(location).json()["state"] == "running")
-        service.terminate()
+        with ThreadPoolExecutor(1) as thread:
+            waiting = thread.submit(client.post, "/plan", json=LARGE | {"months": 59})
+            until(lambda: store.jobs.count_open() == 2)
+            service.terminate()
+            answer = waiting.result()
+        assert answer.status_code == 503
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers["retry-after"]
         service.wait()
     with program(*arguments), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as client:
         until(lambda: is_up(client))
         until(lambda: client.get(location).json()["state"] == "running")
+        assert client.get(answer.headers["location"]).json()["state"] == "queued"
         assert client.delete(location).status_code == 204
 
 

@@ -64,7 +64,7 @@ def create(name: str, project: str, scopes: tuple[str, ...], days: float, no_exp
     text, key = opened.keys.create(project, name, parse_scopes(scopes), expires)
     opened.audit.add(Caller(project, current_operator()), "key-create", key.id)
     click.echo(text)
-    until = "does not expire" if expires is None else f"expires {_day(expires)}"
+    until = "does not expire" if expires is None else f"expires {_day_text(expires)}"
     click.echo(f"{key.id}: {name} of {project}, {_scope_text(key)}, {until}", err=True)
 
 
@@ -82,8 +82,8 @@ def list_keys(store: str | None) -> None:
             key.project,
             key.name,
             " ".join(sorted(key.scopes)),
-            _day(key.created),
-            _state(key.expires, key.revoked),
+            _day_text(key.created),
+            _state_text(key.expires, key.revoked),
         )
         for key in keys
     ]
@@ -109,13 +109,13 @@ def _scope_text(key: ApiKey) -> str:
     return " ".join(sorted(key.scopes))
 
 
-def _state(expires: float | None, revoked: float | None) -> str:
+def _state_text(expires: float | None, revoked: float | None) -> str:
     if revoked is not None:
-        return f"revoked {_day(revoked)}"
+        return f"revoked {_day_text(revoked)}"
     if expires is None:
         return "does not expire"
-    return f"{'expired' if expires <= time.time() else 'expires'} {_day(expires)}"
+    return f"{'expired' if expires <= time.time() else 'expires'} {_day_text(expires)}"
 
 
-def _day(seconds: float) -> str:
+def _day_text(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")

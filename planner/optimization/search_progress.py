@@ -66,7 +66,7 @@ def bounds_listener() -> Callable[[float, float], None] | None:
         return None
 
     def report(best: float, bound: float) -> None:
-        listener(SearchProgress(strategy, _finite(best), _finite(bound)))
+        listener(SearchProgress(strategy, _finite_or_none(best), _finite_or_none(bound)))
 
     return report
 
@@ -76,5 +76,5 @@ def seconds_left(limit: float) -> float:
     return min(limit, max(LEAST_SECONDS, _DEADLINE.get() - time.monotonic()))
 
 
-def _finite(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) and abs(value) < 1e100 else None

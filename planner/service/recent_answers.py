@@ -46,19 +46,19 @@ class RecentAnswers:
         """Remember an answer; the oldest are forgotten for it."""
         answer = RecentAnswer(job, plan, time.monotonic())
         key = (job.project, job.digest)
-        self._drop(key)
+        self._drop_answer(key)
         self._answers[key] = answer
         self._size += answer.size
         while self._size > self._max:
-            self._drop(next(iter(self._answers)))
+            self._drop_answer(next(iter(self._answers)))
         return answer
 
     def forget(self, project: str, plan_digest: str) -> None:
         """Forget every answer with this plan."""
         keys = [key for key, each in self._answers.items() if (key[0], each.plan.digest) == (project, plan_digest)]
         for key in keys:
-            self._drop(key)
+            self._drop_answer(key)
 
-    def _drop(self, key: tuple[str, str]) -> None:
+    def _drop_answer(self, key: tuple[str, str]) -> None:
         if (answer := self._answers.pop(key, None)) is not None:
             self._size -= answer.size

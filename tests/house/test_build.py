@@ -18,6 +18,9 @@ IMPORT_NAMES = {
     "aiconfigurator-core": "aiconfigurator_core",
     "python-calamine": "python_calamine",
     "starlette-compress": "starlette_compress",
+    "prometheus-client": "prometheus_client",
+    "pyjwt": "jwt",
+    **dict.fromkeys(("opentelemetry-exporter-otlp-proto-http", "opentelemetry-sdk"), "opentelemetry"),
     **dict.fromkeys(("azure-core", "azure-identity", "azure-mgmt-compute"), "azure"),
     **dict.fromkeys(("google-auth", "google-cloud-billing", "google-cloud-compute", "google-cloud-tpu"), "google"),
 }
@@ -25,6 +28,8 @@ COMES_WITH = {
     "starlette": "fastapi, which is made of it and hands its types out",
     "botocore": "boto3, which is made of it and raises its exceptions",
     "pydantic_core": "pydantic, which is made of it and takes its errors",
+    "anyio": "starlette, which runs its threads with it",
+    "h11": "uvicorn, whose connections are made of it",
 }
 WORKS_FOR = {
     "python-multipart": "starlette, which reads forms with it and does not ask for it",

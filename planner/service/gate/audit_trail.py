@@ -21,7 +21,7 @@ PAGE_FORMAT = "review"
 log = logging.getLogger("planner.service")
 
 
-class AuditTrail:
+class AuditRecorder:
     """Middleware that records each plan asked for, read, downloaded or deleted, before the answer goes out."""
 
     def __init__(self, app: ASGIApp, store: Callable[[], ServiceStore]) -> None:
@@ -35,12 +35,12 @@ class AuditTrail:
 
         async def send_recorded(message: Message) -> None:
             if message["type"] == "http.response.start" and (act := audited_act(scope, message)):
-                await self._record(caller, act, scope["state"]["request_id"])
+                await self._record_act(caller, act, scope["state"]["request_id"])
             await send(message)
 
         await self._app(scope, receive, send_recorded)
 
-    async def _record(self, caller: Caller, act: tuple[AuditAction, str], request_id: str) -> None:
+    async def _record_act(self, caller: Caller, act: tuple[AuditAction, str], request_id: str) -> None:
         action, subject = act
         try:
             await run_in_threadpool(self._store().audit.add, caller, action, subject, request_id)
@@ -62,10 +62,10 @@ def audited_act(scope: Scope, start: Message) -> tuple[AuditAction, str] | None:
             route.endswith("/terraform") or scope.get("path_params", {}).get("format_name", PAGE_FORMAT) != PAGE_FORMAT
         )
         action = "download" if taken else "read"
-    return action, _subject(scope, start)
+    return action, _name_subject(scope, start)
 
 
-def _subject(scope: Scope, start: Message) -> str:
+def _name_subject(scope: Scope, start: Message) -> str:
     """The id in the path, or where the answer says that it is."""
     path_parameters: dict[str, Any] = scope.get("path_params", {})
     headers = Headers(raw=start["headers"])

@@ -56,9 +56,9 @@ class Authentication:
             return
         stated = Headers(scope=scope).getlist("authorization")
         try:
-            caller = await self._identify(stated)
+            caller = await self._identify_caller(stated)
         except InvalidTokenError as error:
-            await _unauthorized(str(error), stated=bool(stated))(scope, receive, send)
+            await _answer_unauthorized(str(error), stated=bool(stated))(scope, receive, send)
             return
         except UnreachableProviderError:
             detail = "The identity provider does not answer, and its keys are not known yet; try again."
@@ -68,9 +68,9 @@ class Authentication:
         if needed in caller.scopes:
             await self._app(scope, receive, send)
         else:
-            await _forbidden(needed)(scope, receive, send)
+            await _answer_forbidden(needed)(scope, receive, send)
 
-    async def _identify(self, stated: list[str]) -> Caller:
+    async def _identify_caller(self, stated: list[str]) -> Caller:
         if not stated:
             if self._required:
                 raise InvalidTokenError("The service needs an API key or a token: Authorization: Bearer ...")
@@ -100,14 +100,14 @@ class Authentication:
         return key
 
 
-def _unauthorized(detail: str, *, stated: bool) -> Response:
+def _answer_unauthorized(detail: str, *, stated: bool) -> Response:
     response = problem_response(401, "unauthorized", "Not authenticated", detail)
     error = ', error="invalid_token"' if stated else ""
     response.headers["www-authenticate"] = f'Bearer realm="gpu-planner"{error}'
     return response
 
 
-def _forbidden(needed: str) -> Response:
+def _answer_forbidden(needed: str) -> Response:
     response = problem_response(403, "forbidden", "Not allowed", f"The key or token lacks the scope {needed}.")
     response.headers["www-authenticate"] = f'Bearer realm="gpu-planner", error="insufficient_scope", scope="{needed}"'
     return response

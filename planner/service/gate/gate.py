@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 
-from planner.service.gate.audit_trail import AuditTrail
+from planner.service.gate.audit_trail import AuditRecorder
 from planner.service.gate.authentication import Authentication
 from planner.service.gate.identity_tokens import IdentityTokens
 from planner.service.gate.log_lines import log_request
@@ -49,7 +49,7 @@ def install_gate(app: FastAPI, settings: GateSettings, access: AccessSettings) -
     tokens = IdentityTokens(access) if access.oidc_issuer else None
     gate = Gate(ServiceMetrics(), open_tracer(_warn_of_missing_extra))
     observers = [log_request, gate.metrics.count_request, *([gate.tracer.trace_request] if gate.tracer else [])]
-    app.add_middleware(AuditTrail, store=store)
+    app.add_middleware(AuditRecorder, store=store)
     app.add_middleware(RateLimits, settings=access, store=store)
     app.add_middleware(Authentication, store=store, tokens=tokens, required=access.key_required)
     app.add_middleware(OwnOrigin, allowed=settings.allowed_origins)

@@ -42,9 +42,9 @@ class IdentityTokens:
         key = await self._keys.find(str(header.get("kid", "")))
         if key is None:
             raise InvalidTokenError("The provider has no such signing key.")
-        return self._read_claims(self._verify(token, key))
+        return self._read_claims(self._verify_signature(token, key))
 
-    def _verify(self, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
+    def _verify_signature(self, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
         try:
             claims: Mapping[str, Any] = jwt.decode(
                 token,

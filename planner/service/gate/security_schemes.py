@@ -40,9 +40,11 @@ def describe_security(document: dict[str, Any]) -> None:
             operation["security"] = [] if scope is None else [{KEY: [scope]}, {TOKEN: [scope]}, {}]
             if scope is not None:
                 operation["responses"] |= {
-                    status: _refusal(why) for status, why in REFUSALS.items() if status not in operation["responses"]
+                    status: _describe_refusal(why)
+                    for status, why in REFUSALS.items()
+                    if status not in operation["responses"]
                 }
 
 
-def _refusal(why: str) -> dict[str, Any]:
+def _describe_refusal(why: str) -> dict[str, Any]:
     return {"description": why, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}

@@ -44,14 +44,16 @@ class SigningKeys:
         age = time.monotonic() - self._fetched
         if key_id in self._by_id and age < STALE_SECONDS:
             if age > MAX_AGE_SECONDS and (self._refresh is None or self._refresh.done()):
-                self._refresh = asyncio.create_task(self._fetch())  # a slow provider delays no caller that is known
+                self._refresh = asyncio.create_task(
+                    self._fetch_keys()
+                )  # a slow provider delays no caller that is known
             return self._by_id[key_id]
-        await self._fetch()
+        await self._fetch_keys()
         if time.monotonic() - self._fetched > STALE_SECONDS:
             raise UnreachableProviderError
         return self._by_id.get(key_id)
 
-    async def _fetch(self) -> None:
+    async def _fetch_keys(self) -> None:
         async with self._lock:  # whoever waits here finds what the first has fetched
             if time.monotonic() - self._tried < FETCH_FLOOR_SECONDS:
                 return

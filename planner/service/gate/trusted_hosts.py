@@ -50,7 +50,7 @@ def is_trusted_host(host: str, allowed: Sequence[str]) -> bool:
         name == "localhost"
         or name.endswith(".localhost")
         or _is_address(name)
-        or any(_matches(name, pattern) for pattern in allowed)
+        or any(_matches_name(name, pattern) for pattern in allowed)
     )
 
 
@@ -68,7 +68,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _matches(name: str, pattern: str) -> bool:
+def _matches_name(name: str, pattern: str) -> bool:
     if pattern.startswith("*."):
         return name.endswith(pattern[1:])
     return pattern in ("*", name)

@@ -55,7 +55,7 @@ class KeyStore:
         """A new key: its text, which is never shown again, and what is stored of it."""
         identity = secrets.token_hex(6)
         text = f"gpk_{identity}_{secrets.token_urlsafe(32)}"
-        key = ApiKey(identity, _digest(text), project, name, frozenset(scopes), time.time(), expires, None)
+        key = ApiKey(identity, _digest_key(text), project, name, frozenset(scopes), time.time(), expires, None)
         with self._engine.begin() as connection:
             connection.execute(
                 insert(API_KEYS).values(
@@ -78,7 +78,7 @@ class KeyStore:
             return None
         with self._engine.connect().execution_options(reads=True) as connection:
             row = connection.execute(select(API_KEYS).where(API_KEYS.c.id == form[1])).mappings().first()
-        if row is None or not hmac.compare_digest(row["digest"], _digest(text)):
+        if row is None or not hmac.compare_digest(row["digest"], _digest_key(text)):
             return None
         key = _read_key(row)
         return key if key.is_valid(time.time()) else None
@@ -98,7 +98,7 @@ class KeyStore:
         return None if row is None else _read_key(row)
 
 
-def _digest(text: str) -> str:
+def _digest_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 

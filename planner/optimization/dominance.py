@@ -309,7 +309,10 @@ def _hourly_homes(
         else:
             ending = (c for c in undominated if setting.market.resources[c.resource].last_month is not None)
             places |= {home.place, *(setting.place(c) for c in ending)}
-        remaining.append(tuple(c for c in candidates if c in kept or setting.place(c) in places))
+        there = [c for c in candidates if c in kept or setting.place(c) in places]
+        apart = frozenset((c.need, setting.place(c)) for c in there)
+        best = set(undominated_hourly(need, there, setting, apart))  # spot is not taken at the price of on demand
+        remaining.append(tuple(c for c in there if c in best))
     return tuple(remaining)
 
 

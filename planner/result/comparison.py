@@ -12,7 +12,7 @@ from typing import Literal
 
 from planner.result.message import Message
 
-ComparedValue = float | str | None
+ComparedValue = int | float | str | None
 """A figure or a text; None: there is none in that plan."""
 
 Topic = Literal[

@@ -32,9 +32,9 @@ def test_a_limit_from_the_environment_is_one(planner, monkeypatch):
 
 def test_the_store_is_upgraded_copied_and_pruned(planner, tmp_path):
     url = f"sqlite:///{tmp_path / 'service.sqlite'}"
-    assert "version 0001" in planner("db", "upgrade", "--store", url).out
+    assert "version 0002" in planner("db", "upgrade", "--store", url).out
     ran = planner("db", "backup", "--store", url, "copy.sqlite")
-    assert (ran.code, ran.out) == (0, "copied 0 jobs, 0 plans to copy.sqlite\n")
+    assert (ran.code, ran.out) == (0, "copied 0 api_keys, 0 audit, 0 jobs, 0 plans to copy.sqlite\n")
     open_store(f"sqlite:///{tmp_path / 'copy.sqlite'}").close()
     again = planner("db", "backup", "--store", url, "copy.sqlite")
     assert again.code == 2

@@ -68,8 +68,9 @@ def names_in(value: object) -> set[str]:
     return {name for each in value for name in names_in(each)} if isinstance(value, list) else set()
 
 
-NOT_DRAWN = {"mixed_accelerators"}
-"""It divides a service before planning: the plan has other workloads (tests/planner/serving/test_division.py)."""
+NOT_DRAWN = {"mixed_accelerators", "fiscal_year_starts"}
+"""The first divides a service before planning: the plan has other workloads (tests/planner/serving/test_division.py).
+The second changes no decision: tests/planner/test_fiscal_quarters.py."""
 
 
 def test_the_requests_are_of_the_whole_schema():

@@ -41,6 +41,8 @@ def test_no_format_shows_dollars_but_of_the_list_and_the_rate(name, converted_pl
         "110 USD",
         '"list_currency": "USD"',
         '"from_currency": "USD"',
+        '"list_currency":"USD"',
+        '"from_currency":"USD"',
         "14.2045  USD",
         "USD to EUR",
     ):

@@ -35,8 +35,8 @@ def test_commands_are_found_by_walking_the_folder():
     found = {path[0] for path in COMMANDS if path}
     assert found == {
         "advise", "audit", "cloud", "db", "diff", "doctor", "estimate", "key", "measure", "memory",
-        "negotiate", "offers", "prices", "quota", "serve", "serving", "study", "template", "terraform", "throughput", "usage", "version",
-        "worker",
+        "negotiate", "offers", "prices", "quota", "serve", "serving", "study", "template", "terraform",
+        "throughput", "usage", "version", "worker",
     }  # fmt: skip
 
 

@@ -49,13 +49,13 @@ def command(
     log_format: str | None,
     **stated: Any,
 ) -> None:
-    """Answer POST /v1/plans, POST /plan, GET /offers, /accelerators, /catalog and /healthz until interrupted.
+    """Serve the review page at / and answer POST /v1/plans, POST /plan, GET /v1/offers and /healthz until interrupted.
 
-    Jobs and plans are in the store: a plan goes on after a restart, and ?compare_to= and Terraform
-    find earlier plans. It needs no network: it plans with the prices on this machine. It listens on the loopback
-    interface, where it needs no key. On any other --host each request needs an API key (planner key create) or a token
-    of your identity provider (--oidc-issuer); put a proxy that speaks TLS in front of it. Each option that has a
-    default below is an environment variable, too: PLANNER_HEADER_SECONDS.
+    Jobs and plans are in the store: a plan goes on after a restart, and ?compare_to= and Terraform find earlier plans.
+    It needs no network: it plans with the prices on this machine. It listens on the loopback interface, where it needs
+    no key. On any other --host each request needs an API key (planner key create) or a token of your identity provider
+    (--oidc-issuer); put a proxy that speaks TLS in front of it. Each option that has a default below is an environment
+    variable, too: PLANNER_HEADER_SECONDS.
 
     \b
     Examples:

@@ -9,6 +9,7 @@ COPY planner ./planner
 COPY pricing ./pricing
 COPY terraform ./terraform
 COPY openapi ./openapi
+COPY examples ./examples
 RUN /opt/planner/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation . \
  && /opt/planner/bin/python -m compileall -q /opt/planner
 

@@ -182,7 +182,7 @@ def options_of(command: click.Command) -> set[str]:
         option
         for parameter in command.get_params(context)
         if isinstance(parameter, click.Option)
-        for option in parameter.opts
+        for option in (*parameter.opts, *parameter.secondary_opts)
     } | {"--help"}
 
 

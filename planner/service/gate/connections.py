@@ -2,7 +2,7 @@
 
 uvicorn waits for headers without end, and takes connections until the process has no file descriptors left; asyncio
 then logs each attempt to take another. Here a connection that has no complete headers in time is closed, and when all
-are in use the one that has waited longest for a request makes room (docs/decisions/0050-the-gate.md has measurements).
+are in use the one that has waited longest for a request makes room. Measurements are in decision 0047.
 """
 
 from __future__ import annotations

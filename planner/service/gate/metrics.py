@@ -46,7 +46,7 @@ class ServiceMetrics:
             ("answer",),
             registry=self.registry,
         )
-        build = Gauge("planner_build", "Always 1; the version is its label.", ("version",), registry=self.registry)
+        build = Gauge("planner_build_info", "Always 1; the version is its label.", ("version",), registry=self.registry)
         build.labels(version("gpu-planner")).set(1)
 
     def count_request(self, record: RequestRecord) -> None:

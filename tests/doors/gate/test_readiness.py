@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -85,6 +86,16 @@ def test_plans_are_counted_by_how_they_were_answered(service):
     assert figure(service, "planner_plan_gap_bucket", le="0.001") == 1
     assert figure(service, "planner_queue_length") == 0
     assert figure(service, "planner_plans_running") == 0
+
+
+def test_the_guide_says_what_each_figure_means(service, repository):
+    service.post("/plan", json=HOURS)
+    guide = (repository / "docs/guides/operate.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `(planner_\w+)` \|", guide, re.MULTILINE))
+    suffixes = {"counter": "_total"}
+    families = text_string_to_metric_families(service.get("/metrics").text)
+    names = {family.name + suffixes.get(family.type, "") for family in families if not family.name.endswith("_created")}
+    assert names == told
 
 
 def test_the_age_of_prices_is_a_figure(service):

@@ -193,7 +193,7 @@ def _validate_size(path: str, workload: Workload) -> Iterator[InputProblem]:
         "accelerator_hours_per_month": 1 / HOURS_PER_MONTH,
         "requests_per_second": demand.units_per_request * SECONDS_PER_HOUR / per_hour if per_hour else 0.0,
     }.get(name, 1 / per_hour / HOURS_PER_MONTH if per_hour else 0.0)
-    accelerators = max(values) * hours_of_one
+    accelerators = max(values, default=0.0) * hours_of_one
     if accelerators > ACCELERATORS_MAX:
         at = f"{path}.{name}"
         text = f"takes about {float(format(accelerators, '.2g')):,.0f} accelerators around the clock"

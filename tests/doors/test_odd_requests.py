@@ -54,3 +54,9 @@ def test_a_sheet_in_gzip_is_refused_and_a_bill_in_it_is_read(client, repository)
     bill = gzip.compress((repository / "tests/billing/testdata/focus-1.0-sample-300.csv").read_bytes())
     read = client.post("/plan", content=bill, headers={"content-type": "application/gzip"}, params=query)
     assert "gzip archive" not in json.dumps(read.json())
+
+
+def test_no_month_at_all_beside_another_fault(client, hours):
+    hours["workloads"][0]["demand"] = {"requests_per_second": {}}
+    assert faults(client, hours, start="0000-01") == {"?start"}
+    assert faults(client, hours) == {"workloads[0].demand.requests_per_second", "workloads[0].measurements"}

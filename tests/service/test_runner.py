@@ -156,6 +156,7 @@ def test_what_ends_hands_back_what_it_runs(store):
     assert (ended.state, ended.attempts, ended.owner) == ("queued", 0, "")
 
 
+@pytest.mark.slow
 def test_a_plan_that_the_clock_cuts_is_an_answer_but_none_for_later(store):
     asked = store.jobs.add(job_of(question(MIXED, 36), limit=0), waits=False)
     with runner(store, seconds=0.001, grace_seconds=600):
@@ -181,9 +182,9 @@ def test_a_worker_takes_the_jobs_of_one_that_was_killed(store, store_url):
     limits = ("--store", store_url, "--workers", "1", "--lease-seconds", str(LEASE))
     with program("worker", *limits) as first:
         until(lambda: store.jobs.find("default", asked[1]).state == "done")
+        until(lambda: any(store.jobs.find("default", each).state == "running" for each in asked))
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
-        assert any(store.jobs.find("default", each).state == "running" for each in asked)
         with program("worker", *limits) as second:
             until(lambda: not any(store.jobs.find("default", each).is_open for each in asked))
             second.terminate()

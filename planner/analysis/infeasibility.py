@@ -105,8 +105,12 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
     physical = None if too_low else compute_shortage(name, _without_limits(setting))
     if physical is None or (physical.is_known and not physical.shares):
         # a target that no share of commitments alone would meet is in the way together with the limits
-        titles = (*(each.limit.title for each in reliefs if each.is_known), *setting.rules.commitment_targets)
-        limits = too_low or ([message("no_single_limit_in_the_way", limits=titles)] if titles else [])
+        titles = (*(each.limit.title for each in reliefs), *setting.rules.commitment_targets)
+        if unknown:
+            together = message("limits_in_the_way_together", limits=titles)
+        else:
+            together = message("no_single_limit_in_the_way", limits=titles)
+        limits = too_low or ([together] if titles else [])
         return (*limits, *unknown, *_describe_undone_work(compute_shortage(name, setting), setting))
     if not physical.is_known:
         return (*unknown, message("shortage_not_examined"))

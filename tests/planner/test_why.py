@@ -6,6 +6,8 @@ import pytest
 
 from planner.analysis.relaxations import LiftedLimits, find_sufficient
 from planner.application import plan
+from planner.optimization import limit_relief
+from planner.optimization.limit_relief import LimitRelief
 from planner.request.errors import InvalidRequest
 
 
@@ -140,6 +142,18 @@ def test_limits_that_are_only_together_in_the_way_are_named_together():
     assert (found.limits, found.on_request) == (("one", "three"), {"one": (), "three": ()})
     assert find_sufficient((one, two), lambda each: bool(each.limits)) == (one, two)
     assert find_sufficient((one, two), lambda _: False) == ()
+
+
+def test_limits_whose_own_part_was_not_found_are_named_together(catalog, ask, hours, monkeypatch):
+    """Where the work of the search ends before a limit's sufficient amount is found, what is known is told: the limits
+    without which all work is done, and that works when it is applied."""
+    monkeypatch.setattr(limit_relief, "_find_enough", lambda _, limit, __: LimitRelief(limit, None, is_known=False))
+    tight = {"opex_per_year": 10, "capex_per_year": 5}
+    [cloud] = plan(ask(hours("L4", 730), strategies=["cloud"], limits=tight), catalog).strategies
+    [together] = [reason for reason in cloud.reasons if reason.code == "limits_in_the_way_together"]
+    assert "opex_per_year year 1" in together.parameters["limits"]
+    assert str(together).startswith("without all of these, all work could be done: ")
+    assert plan(ask(hours("L4", 730), strategies=["cloud"]), catalog).status == "optimal"
 
 
 def test_a_budget_in_the_way_has_no_word_of_deadlines(catalog, ask, measured):

@@ -13,7 +13,7 @@ Reason = dict[str, Any]
 IN_THE_WAY = ("workload_unserved", "work_not_done")
 """Reasons that say of a workload that it cannot be done, and nothing to change."""
 BY_WORKLOAD = ("would_be_served", "slice_holds_gang", "would_be_done", "work_not_done_in_parallel")
-FINAL = ("limit_too_low", "target_too_high", "no_single_limit_in_the_way")
+FINAL = ("limit_too_low", "target_too_high", "no_single_limit_in_the_way", "limits_in_the_way_together")
 """Reasons after whose mend there is a plan. Others promise something that can do the work, beside which a limit or
 another workload may still be in the way."""
 
@@ -151,6 +151,7 @@ APPLY = {
     "limit_too_low": _raise_limit,
     "target_too_high": _ease_target,
     "no_single_limit_in_the_way": _drop_limits,
+    "limits_in_the_way_together": _drop_limits,
     "would_be_done": _serve,
     "workload_unserved": _serve_one_at_a_time,
     "would_be_owned": _serve,

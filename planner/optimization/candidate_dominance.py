@@ -77,14 +77,9 @@ def without_useless_starts(shared: Iterable[SharedResource], setting: DominanceS
     return remaining
 
 
-def list_same_team(
-    candidate: Candidate, others: Iterable[Candidate], need: WorkloadDemand, setting: DominanceSetting
-) -> list[Candidate]:
-    """Those that a job with a fixed gang type may change to; of other workloads all."""
-    if not has_fixed_gang_type(need):
-        return list(others)
-    own = gang_type(candidate, setting.market.resources)
-    return [other for other in others if gang_type(other, setting.market.resources) == own]
+def team_of(candidate: Candidate, need: WorkloadDemand, setting: DominanceSetting) -> tuple[str, float] | None:
+    """The gang type of a job that does not change it; None of other workloads."""
+    return gang_type(candidate, setting.market.resources) if has_fixed_gang_type(need) else None
 
 
 def find_mixed_places(setting: DominanceSetting) -> frozenset[NeedPlace]:
@@ -120,16 +115,19 @@ def undominated_hourly(
     if shares_nodes(need):
         return tuple(ordered)
     undominated: list[Candidate] = []
+    teams: dict[tuple[str, float] | None, list[Candidate]] = defaultdict(list)
     for candidate in ordered:
         place = setting.place(candidate)
         stays = (candidate.need, place) in opened
+        team = teams[team_of(candidate, need, setting)]
         if not any(
             not (stays and setting.place(best) != place)
             and costs_no_more(best, candidate, need, rates, rates[candidate.resource])
             and may_replace(resources[best.resource], resources[candidate.resource], need, setting.rules)
             and _emits_no_more(best, candidate, need, setting)
-            for best in list_same_team(candidate, undominated, need, setting)
+            for best in team
         ):
+            team.append(candidate)
             undominated.append(candidate)
     return tuple(undominated)
 

@@ -8,7 +8,8 @@ All rules are exact where each workload lives in one place. In this order:
 - Commitments at one place, and owned systems among each other: m nodes of one replace one of another if they do at
   least its work for every workload, in at least its months, at no more present cost, for every month of start.
 - Places with commitments that are worth it to nobody: if for each workload some place by the hour costs no more than
-  the place does with its commitments used in every hour, all that lives there may as well live elsewhere.
+  the place does with its commitments used in every hour, all that lives there may as well live elsewhere. Work with a
+  deadline is done in the dearest of its months there, and here in the cheapest.
 - By the hour: of two candidates of one workload, the one that costs no more per unit of work (for standing work: per
   whole node, for any number of nodes) and no more for data dominates; not where a place needs several ways of paying.
 
@@ -37,9 +38,9 @@ from planner.optimization.candidate_dominance import (
     Place,
     costs_no_more,
     find_mixed_places,
-    list_same_team,
     may_replace,
     shares_nodes,
+    team_of,
     undominated_hourly,
     without_dominated,
     without_useless_starts,
@@ -50,7 +51,7 @@ from planner.supply.candidates import Candidate, Market
 from planner.supply.costs import ChoiceSet, SharedResource, build_shared_resources, group_by_need, hourly_rates
 from planner.supply.homes import Home, home_of
 from planner.supply.limits import LimitRules
-from planner.workloads.demand import PortfolioDemand, WorkloadDemand
+from planner.workloads.demand import PortfolioDemand
 
 if TYPE_CHECKING:
     import numpy as np
@@ -250,23 +251,19 @@ def _worthless_places(
             rates = least[need.workload.interruptible][place]
             if shares_nodes(need):
                 beaten = False
-            elif _may_be_divided(need):
-                rivals = list_same_team(candidate, by_unit[candidate.need], need, setting)
+            elif need.may_spread:
+                team = team_of(candidate, need, setting)
                 beaten = any(
-                    may_replace(resources[best.resource], item.resource, need, setting.rules)
+                    team_of(best, need, setting) == team
+                    and may_replace(resources[best.resource], item.resource, need, setting.rules)
                     and costs_no_more(best, candidate, need, setting.rates, rates)
-                    for best in rivals
+                    for best in by_unit[candidate.need]
                 )
             else:
                 beaten = setting.costs.at_least(candidate, rates) >= alone[candidate.need].cost
             if not beaten:
                 worthwhile.add(place)
     return frozenset(offered - worthwhile)
-
-
-def _may_be_divided(need: WorkloadDemand) -> bool:
-    """Whether the cost of a place alone does not tell: work over several places, or that must be fast enough."""
-    return need.may_spread or need.deadline is not None
 
 
 def _cheapest_home(setting: DominanceSetting, candidates: Iterable[Candidate]) -> _HourlyHome:
@@ -292,7 +289,8 @@ def _hourly_homes(
     shared: Iterable[SharedResource],
 ) -> tuple[tuple[Candidate, ...], ...]:
     """The candidates by the hour: of each workload at its cheapest place, and next to commitments. All that no other
-    dominates for work that may be divided, and where limits make the choice of a place matter."""
+    dominates for work that may be divided, and where limits make the choice of a place matter. Of work with a deadline
+    also those that cost less in their cheapest month than the cheapest place in its dearest."""
     opened: dict[int, set[Place]] = defaultdict(set)
     for item in shared:
         for candidate in item.candidates:
@@ -304,16 +302,25 @@ def _hourly_homes(
         kept = set()
         if home is None:  # no place does all of it by the hour alone
             kept = set(undominated)
-        elif setting.limits_places or _may_be_divided(need) or shares_nodes(need):
+        elif setting.limits_places or need.may_spread or shares_nodes(need):
             places |= {setting.place(c) for c in undominated}
         else:
-            ending = (c for c in undominated if setting.market.resources[c.resource].last_month is not None)
-            places |= {home.place, *(setting.place(c) for c in ending)}
+            places |= {home.place, *(setting.place(c) for c in undominated if _may_cost_less(c, alone[index], setting))}
         there = [c for c in candidates if c in kept or setting.place(c) in places]
         apart = frozenset((c.need, setting.place(c)) for c in there)
         best = set(undominated_hourly(need, there, setting, apart))  # spot is not taken at the price of on demand
         remaining.append(tuple(c for c in there if c in best))
     return tuple(remaining)
+
+
+def _may_cost_less(candidate: Candidate, cheapest: _HourlyHome, setting: DominanceSetting) -> bool:
+    """Whether work by the hour may cost less on a candidate than at the cheapest home: its type ends within the plan,
+    or the months in which work with a deadline is done matter."""
+    if setting.market.resources[candidate.resource].last_month is not None:
+        return True
+    if setting.needs[candidate.need].deadline is None:
+        return False
+    return setting.costs.at_least(candidate, setting.rates[candidate.resource]) < cheapest.cost
 
 
 def _fully_used_rates(

@@ -55,7 +55,7 @@ class HomeCosts:
 
     def node_hours(self, way: Candidate) -> Months | None:
         """Node-hours in each month, all of a deadline in its month; None where more gangs at once would be needed than
-        the workload allows."""
+        the workload allows, in a month or until its deadline."""
         key = (way.need, way.gang_rate, way.granule, way.units_per_node_hour)
         if key not in self._hours:
             self._hours[key] = self._count_node_hours(way)
@@ -110,11 +110,8 @@ class HomeCosts:
     def _count_node_hours(self, way: Candidate) -> Months | None:
         need, at_once = self.demands.needs[way.need], parallel_limit(self.demands.needs[way.need])
         if not need.serving:
-            fits = (
-                need.deadline is not None
-                or at_once is None
-                or (max(need.monthly) / way.gang_rate <= at_once * self.terms.hours_per_month)
-            )
+            units, months = (max(need.monthly), 1) if need.deadline is None else (need.total, need.deadline)
+            fits = at_once is None or units / way.gang_rate <= at_once * months * self.terms.hours_per_month
             return tuple(units / way.units_per_node_hour for units in need.monthly) if fits else None
         hours = [0.0] * len(need.monthly)
         for month, block, units in list_standing_tasks(need, self.demands):

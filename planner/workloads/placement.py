@@ -32,7 +32,6 @@ from planner.workloads.gpu_sharing import AcceleratorShare, assign_share, share_
 from pricing.accelerator import Accelerator, AcceleratorNames
 from pricing.fabric import SLICE_FABRIC, Fabric
 
-UNJOINED = ("nodes_not_joined", "slices_not_joined")
 REPLICA_SIZES = (1, 2, 4, 8)
 """Accelerators of one replica of a service that are tried: tensor parallelism divides heads evenly."""
 REPLICA_NODES = (2, 4, 8)
@@ -122,14 +121,12 @@ def _place_gangs(
         nodes = max(1, math.ceil(gang / per_node - 1e-9))
         problem = _memory_problem(search, part, memory_gib, gang) or _node_size_problem(workload, per_node, gang)
         problem = problem or _fabric_problem(workload, part, gang, nodes, fabric)
-        if problem is not None and placements and problem.code in UNJOINED:
-            break  # a gang that may grow stays on the nodes that are joined
-        if problem is not None:
-            return problem
-        rate = rates.get((part.name, gang))
-        if rate is None:
-            rate = rates[part.name, gang] = _gang_throughput(search, part, gang)
+        if problem is None and (part.name, gang) not in rates:
+            rates[part.name, gang] = _gang_throughput(search, part, gang)
+        rate = problem or rates[part.name, gang]
         if isinstance(rate, Message):
+            if placements:
+                break  # a gang that cannot grow stays as it is
             return rate
         node = GangLinks(per_node, part.interconnect_gbs, None if fabric is None else fabric.gbps)
         rate = limit_by_parallelism(workload, search.names, rate, part, gang, node)

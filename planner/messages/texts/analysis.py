@@ -154,7 +154,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         " other limits"
     ),
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
-    "limits_in_the_way_together": lambda limits: f"without all of these, all work could be done: {', '.join(limits)}",
+    "limits_in_the_way_together": lambda limits: f"all work could be done without {' and '.join(limits)}",
     "limit_not_examined": "{limit}: whether it alone is in the way was not found within the work of the search",
     "shortage_not_examined": "why no plan is possible was not found within the work of the search",
     "work_not_done": "{workload}: {fraction:.1%} of its work cannot be done in time",

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from planner import pipeline
-from planner.analysis.comparison import ReviewRecord, list_changes, read_review_workbook
-from planner.inputs.bills.usage_projection import build_request_from_bills
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
-from planner.inputs.formats.xlsx import read_visible_sheets
 from planner.inputs.merged_settings import Place
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sandbox import Progress
@@ -39,6 +36,9 @@ from planner.request.models import Request, Workload, parse_request
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog
+
+if TYPE_CHECKING:
+    from planner.analysis.comparison import ReviewRecord
 
 T = TypeVar("T")
 EXPECTATION_PREFIX = "Input should be "
@@ -97,6 +97,8 @@ def read_bill(
     seconds: float | None = None,
 ) -> tuple[ParsedFile, list[InputProblem]]:
     """The request in a billing export of any size, and the problems of the options."""
+    from planner.inputs.bills.usage_projection import build_request_from_bills
+
     projection, faults = _parse_projection(bill_options, place)
     source = build_request_from_bills([path], catalog, projection, names=[name], progress=progress, seconds=seconds)
     return source, faults + _find_inapplicable_columns(source, choices, place)
@@ -262,6 +264,8 @@ def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = pipe
 
 def with_changes(new_plan: Plan, last: Plan | ReviewRecord) -> Plan:
     """The plan with its changes since the last review, with the text of every message."""
+    from planner.analysis.comparison import list_changes
+
     return with_texts(replace(new_plan, changes=list_changes(last, new_plan)))
 
 
@@ -377,4 +381,7 @@ def _is_affected(path: str, faulty: set[str]) -> bool:
 
 def read_review(data: bytes) -> ReviewRecord:
     """The decisions of the last review, from its workbook; ValueError with the reason if planner did not write it."""
+    from planner.analysis.comparison import read_review_workbook
+    from planner.inputs.formats.xlsx import read_visible_sheets
+
     return read_review_workbook(read_visible_sheets(data))

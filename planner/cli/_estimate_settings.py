@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner.analysis.comparison import ReviewRecord
 from planner.application import (
     DEFAULT_FORECAST,
     BillForecastOptions,
@@ -46,6 +45,9 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.counted_nouns import format_count
+
+if TYPE_CHECKING:
+    from planner.analysis.comparison import ReviewRecord
 
 OptionValue = str | bool | tuple[str, ...] | None
 Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]

@@ -18,7 +18,6 @@ from planner.application import (
 )
 from planner.cli._input_problems import option_flag, unreadable_file, unwritable_file
 from planner.cli._request_files import read_bytes
-from planner.cli._usage_report import progress_printer
 from planner.inputs.answers_file import answers_text, parse_answers
 from planner.inputs.bills import is_bill
 from planner.inputs.doubt_record import A_NUMBER
@@ -124,6 +123,8 @@ def read_source(
     """The request in a file, read in a sandbox, and problems of options that do not apply to it. Raises as
     `read_bytes`."""
     if is_bill(path := Path(file)):
+        from planner.cli._usage_report import progress_printer
+
         return read_bill(path, file, catalog, choices, bills, option_flag, progress=progress_printer(file))
     return read_document(read_bytes(file, complaints), file, catalog, choices, bills, option_flag, seconds=SECONDS)
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from planner.inputs.bills.accelerator_matching import AcceleratorMatcher
 from planner.inputs.bills.bill import Bill
-from planner.inputs.bills.duckdb_scan import scan
 from planner.inputs.bills.export_detection import NotABill, is_parquet, open_parts
-from planner.inputs.bills.line_classification import build_bill
 from planner.inputs.sandbox import Progress, SandboxFailure, SandboxLimits, run_isolated
 from planner.request.errors import InternalError
 from pricing.catalog.price_catalog import Catalog
@@ -53,5 +50,9 @@ def read(
 
 
 def _read_bill(path: Path, catalog: Catalog, name: str, *, progress: Progress | None = None) -> Bill:
+    from planner.inputs.bills.accelerator_matching import AcceleratorMatcher
+    from planner.inputs.bills.duckdb_scan import scan
+    from planner.inputs.bills.line_classification import build_bill
+
     tables, finder = open_parts(path), AcceleratorMatcher(catalog)
     return build_bill(tables, scan(tables, finder.pattern, progress), finder, name)

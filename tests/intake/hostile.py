@@ -63,6 +63,7 @@ def kinds() -> Iterator[tuple[str, str, Callable[[], bytes]]]:
     yield "10,000 columns", "x.csv", ("Workload,GPU,GPU-hours" + ",x" * 10_000 + "\nA,H100,5\n").encode
     yield "a field of 10 MB", "x.csv", lambda: b"Workload,GPU,GPU-hours\n" + b"A" * 10_000_000 + b",H100,5\n"
     yield "19 MB of separators", "x.csv", lambda: b"Workload,GPU,GPU-hours\n" + b"," * 19_000_000
+    yield "19 lines just short enough", "x.csv", lambda: b"Workload,GPU,GPU-hours\n" + 19 * (b"A" * 999_999 + b"\n")
     yield "19 MB of quotes", "x.csv", lambda: b'"' * 19_000_000
     yield "21 MB", "x.csv", lambda: b"Workload,GPU,GPU-hours\n" + b"A,H100,5\n" * 2_400_000
     yield "aliases without end", "x.yaml", _aliases

@@ -34,6 +34,7 @@ TOLD = {
     "10,000 columns": "10,003 columns in line 1; at most 2,000",
     "a field of 10 MB": "has more than 1,000,000 characters",
     "19 MB of separators": "has more than 1,000,000 characters",
+    "19 lines just short enough": "a field of more than 131,072 characters",
     "19 MB of quotes": "has more than 1,000,000 characters",
     "21 MB": "the file has 21,600,023 bytes; expected at most 20,000,000 bytes",
     "aliases without end": "nested too deep, or aliases that grow without end",

@@ -10,6 +10,7 @@ COPY pricing ./pricing
 COPY terraform ./terraform
 COPY openapi ./openapi
 COPY examples ./examples
+COPY docs/reference/schemas ./docs/reference/schemas
 RUN /opt/planner/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation . \
  && /opt/planner/bin/python -m compileall -q /opt/planner
 

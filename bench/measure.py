@@ -88,6 +88,13 @@ def peak(code: str, ends: int = 0, **more: str) -> float:
 @contextmanager
 def server(*command: str | Path) -> Iterator[str]:
     """The address of a server that runs meanwhile; PORT in the command is replaced by a free one."""
+    with server_process(*command) as (address, _):
+        yield address
+
+
+@contextmanager
+def server_process(*command: str | Path, serves: bool = True) -> Iterator[tuple[str, int]]:
+    """The same with the id of its process; one that does not serve is not waited for."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -96,13 +103,13 @@ def server(*command: str | Path) -> Iterator[str]:
     running = subprocess.Popen(words, cwd=ROOT, env=USUAL, stdout=nowhere, stderr=nowhere)
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        for _ in range(300 if serves else 0):
             try:
                 httpx.get(address)
                 break
             except httpx.TransportError:
                 time.sleep(0.1)
-        yield address
+        yield address, running.pid
     finally:
         running.terminate()
         running.wait()

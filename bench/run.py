@@ -12,10 +12,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from batch import batch
 from bills import bills
 from catalogues import feed, large
 from doors import cold, service, warm
 from growth import growth
+from load import load
 from measure import Figure
 from overhead import overhead
 from portfolios import portfolios
@@ -30,7 +32,7 @@ from workbook import workbook
 Group = Callable[[], Iterator[Figure]]
 GROUPS: tuple[Group, ...] = (
     cold, warm, large, feed, service, risk, bills, sheets, workbook, overhead, portfolios, growth, uncertainty,
-    serving,
+    serving, load, batch,
 )  # fmt: skip
 PEERS: tuple[Group, ...] = (skypilot, pulp_cbc)
 

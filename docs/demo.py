@@ -1,4 +1,5 @@
-"""Puts the first sections of what `make demo` prints into README.md, below the line `$ make demo`.
+"""Puts the first sections of what `make demo` prints into README.md, below the line `$ make demo`, and its picture into
+docs/pictures.
 
 Run by `make docs`. It plans the example review, which takes seconds; that the README is right is checked by a test.
 """
@@ -14,6 +15,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 MARK = "```console\n$ make demo\n"
+PICTURE = ROOT / "docs" / "pictures" / "plan.svg"
 SECTIONS_SHOWN = 2
 
 
@@ -24,12 +26,15 @@ def command() -> list[str]:
 
 
 def printed() -> str:
-    """The first sections of the report."""
+    """The first sections of the report; writes the picture."""
     with TemporaryDirectory() as folder:
         (Path(folder) / "examples").symlink_to(ROOT / "examples")
         program = [sys.executable, "-c", "from planner.cli import main; main()", *command()]
-        shipped = {**os.environ, "GPU_PLANNER_DATA": os.devnull}  # prices of whoever runs this are none of the README's
+        # prices and settings of whoever runs this are none of the README's
+        shipped = {**os.environ, "GPU_PLANNER_DATA": os.devnull, "PLANNER_CONFIG": os.devnull}
         done = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True, env=shipped)  # noqa: S603  our own command
+        PICTURE.parent.mkdir(exist_ok=True)
+        PICTURE.write_bytes((Path(folder) / "out" / "plan-coverage.svg").read_bytes())
     return "\n\n".join(done.stdout.split("\n\n")[:SECTIONS_SHOWN])
 
 

@@ -20,6 +20,8 @@ import click
 
 from planner import reports
 from planner.cli import commands
+from planner.cli._document_schemas import SCHEMAS
+from planner.cli._tables import json_text
 from planner.inputs import file_reader as intake
 from planner.request import assumptions, errors
 from planner.request.assumptions import override_names
@@ -218,6 +220,7 @@ def failures() -> str:
     )
 
 
+DEFAULT_SETTINGS = run_path(str(HERE / "settings_reference.py"))["default_settings"]
 PAGES: dict[str, Callable[[], str]] = {
     "accelerators.md": accelerators,
     "assumptions.md": assumed,
@@ -226,13 +229,15 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "options.md": purchase_options,
     "providers.md": providers,
+    "settings.md": lambda: DEFAULT_SETTINGS(_every_command(), _table),
     "request.md": run_path(str(HERE / "request_reference.py"))["request_fields"],
 }
 
 
 def pages() -> dict[Path, str]:
-    """Every page with its content."""
-    return {REFERENCE / name: f"{MARK}\n\n{page().rstrip()}\n" for name, page in PAGES.items()}
+    """Every page and every schema with its content."""
+    schemas = {REFERENCE / "schemas" / f"{name}.schema.json": json_text(each.make()) for name, each in SCHEMAS.items()}
+    return {REFERENCE / name: f"{MARK}\n\n{page().rstrip()}\n" for name, page in PAGES.items()} | schemas
 
 
 def _catalog() -> Catalog:
@@ -374,13 +379,13 @@ def main(arguments: Sequence[str]) -> int:
     """0, or 1 where `--check` finds a page that is not as it would be written."""
     made = pages()
     stale = [path for path, text in made.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    orphans = sorted(path for path in REFERENCE.glob("*.md") if path not in made)
+    orphans = sorted(path for path in REFERENCE.rglob("*.*") if path not in made)
     if "--check" in arguments:
         for path in [*stale, *orphans]:
             sys.stderr.write(f"{path.relative_to(HERE.parent)} is out of date: run make docs\n")
         return 1 if stale or orphans else 0
-    REFERENCE.mkdir(exist_ok=True)
     for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(made[path], encoding="utf-8")
         print(f"wrote {path.relative_to(HERE.parent)}")
     for path in orphans:

@@ -16,7 +16,9 @@ from pydantic import ValidationError
 from planner import pipeline
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
 from planner.inputs.merged_settings import Place
+from planner.inputs.notation.numbers import parse_fraction
 from planner.inputs.parsed_file import ParsedFile
+from planner.inputs.python_values import FORMAT as PYTHON_VALUES
 from planner.inputs.sandbox import Progress
 from planner.inputs.sheet_options import (
     DATE_ORDERS,
@@ -30,7 +32,7 @@ from planner.inputs.spend_comparison import add_savings_note
 from planner.messages import with_texts
 from planner.request.document_problems import locate_path
 from planner.request.doubts import open_doubts
-from planner.request.errors import InputProblem, InvalidRequest
+from planner.request.errors import InputProblem, InvalidRequest, OpenQuestions
 from planner.request.field_types import FIRST_DATE
 from planner.request.models import Request, Workload, parse_request
 from planner.result import InputProvenance, Plan
@@ -118,8 +120,18 @@ def read_document(
     projection, faults = _parse_projection(bill_options, place)
     options = replace(choices, catalog=choices.catalog or catalog, projection=projection)
     source = read_isolated(data, name, options, seconds=seconds)
-    if source.inputs.format == "billing":
+    if source.inputs.format in {each.name for each in formats() if each.is_usage}:
         return source, faults + _find_inapplicable_columns(source, choices, place)
+    return source, find_inapplicable_options(source, choices, bill_options, place)
+
+
+def read_frame(
+    frame: Any, name: str, catalog: Catalog, choices: SheetOptions, bill_options: BillForecastOptions, place: Place
+) -> tuple[ParsedFile, list[InputProblem]]:
+    """The request in a data frame, read as a sheet, and problems as of `read_document`."""
+    from planner.inputs import data_frames
+
+    source = data_frames.read_frame(frame, name, replace(choices, catalog=choices.catalog or catalog))
     return source, find_inapplicable_options(source, choices, bill_options, place)
 
 
@@ -194,7 +206,8 @@ def answer_input(
     try:
         return process_document(document, catalog, lambda request: answer(request, inputs), faults, all_places)
     except InvalidRequest as error:
-        raise InvalidRequest(error.complaints, stopping) from None
+        is_open = 0 < len(stopping) == len(error.complaints)
+        raise (OpenQuestions if is_open else InvalidRequest)(error.complaints, stopping) from None
 
 
 def find_inapplicable_options(
@@ -203,7 +216,7 @@ def find_inapplicable_options(
     """A problem for each option that applies only to bills, or only to sheets, if the file is neither."""
     name = source.inputs.name
     options = {"growth": bill_options.growth, "tag": bill_options.tag, "substitution": bill_options.substitution}
-    expected = "a billing export; sheets and requests have fields for this"
+    expected = "a billing export or measured use; sheets and requests have fields for this"
     faults = [
         InputProblem(
             "", place(key), f"{name} is not a billing export", value if isinstance(value, str) else "", expected
@@ -215,11 +228,13 @@ def find_inapplicable_options(
 
 
 def _find_inapplicable_columns(source: ParsedFile, choices: SheetOptions, place: Place) -> list[InputProblem]:
-    """A problem for each option on columns or dates, if the format has no columns to choose."""
-    if source.inputs.format not in {each.name for each in formats() if not each.is_sheet}:
+    """A problem for each option on columns, dates or answers that does not apply to the format."""
+    format_ = next((each for each in formats() if each.name == source.inputs.format), None)
+    if source.inputs.format != PYTHON_VALUES and (format_ is None or format_.is_sheet):
         return []
     option_places = [*choices.required.values()]
-    option_places += [place(name) for name in ("answers", "sheets") if getattr(choices, name)]
+    inapplicable = ("sheets",) if format_ and format_.asks else ("answers", "sheets")
+    option_places += [place(name) for name in inapplicable if getattr(choices, name)]
     option_places += [place("answers")] if choices.cells else []
     if choices.columns.keys() - choices.required.keys():
         option_places.append(place("mapping"))
@@ -241,15 +256,6 @@ def _parse_growth_rate(text: str | None, place: str) -> tuple[float, list[InputP
     if rate is None or not -1 < rate <= 1:
         return 0.0, [InputProblem("", place, "not a monthly growth rate", text, "such as 0.03 or 3%, up to 100%")]
     return rate, []
-
-
-def parse_fraction(text: str) -> float | None:
-    """0.03 for "0.03" and for "3%"; None if the text is not a number."""
-    number = text.strip().removesuffix("%")
-    try:
-        return float(number) / (100 if number != text.strip() else 1)
-    except ValueError:
-        return None
 
 
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = pipeline.DOCUMENT_INPUT) -> Plan:

@@ -246,7 +246,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         currency=request.currency,
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,
-        conventions=list_conventions(request, context, prices, catalog),
+        conventions=list_conventions(request, context, prices, catalog, case.throughput),
         recommendation=advice,
         strategies=tuple(_in_request_order(s, basis.named_request) for s in strategies),
         break_even=evens,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from io import StringIO
@@ -11,9 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-
-TEMPORARY_SUFFIX = ".tmp"
-"""Of a file while it is written, in the folder of the one that it replaces."""
 
 
 class TableRow:
@@ -175,17 +171,6 @@ def format_cell(value: object) -> str:
 def quote_toml_strings(values: Iterable[str]) -> list[str]:
     """Each as a TOML string."""
     return ['"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values]
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces the file in one step: readers see the old or the new content, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}{TEMPORARY_SUFFIX}")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def find_nearest_names(written: str, known: Iterable[str], count: int = 5) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
 from pricing.errors import InvalidPlugin
+from pricing.installed_plugins import GuardedPlugin, InstalledPlugin, find_plugins, load_plugin
 
 
 def check_plugin(plugin: object, protocol: type, kind: str) -> Any:
@@ -24,6 +25,35 @@ def check_plugin(plugin: object, protocol: type, kind: str) -> Any:
         name = getattr(plugin, "__name__", type(plugin).__name__)
         raise InvalidPlugin(kind, name, getattr(plugin, "__file__", None) or "", problems)
     return plugin
+
+
+ANY_RESULT: Mapping[str, type] = {}
+
+
+def load_plugins(
+    group: str, protocol: type, kind: str, *, reserved: Collection[str] = (), returns: Mapping[str, type] = ANY_RESULT
+) -> dict[str, Any]:
+    """The plug-ins of a group of entry points by name, each checked and guarded.
+
+    `reserved` are the names that the package itself has. Raises InvalidPlugin for the first that cannot be used.
+    """
+    return {entry.name: load_checked(entry, protocol, kind, reserved, returns) for entry in find_plugins(group)}
+
+
+def load_checked(
+    entry: InstalledPlugin,
+    protocol: type,
+    kind: str,
+    reserved: Collection[str] = (),
+    returns: Mapping[str, type] = ANY_RESULT,
+) -> GuardedPlugin:
+    """A plug-in, guarded. InvalidPlugin naming everything that is missing or wrong."""
+    if entry.name in reserved:
+        raise InvalidPlugin(kind, entry.name, entry.source, ("the package has one of this name",))
+    plugin = load_plugin(entry, kind)
+    if problems := tuple(_find_problems(plugin, protocol)):
+        raise InvalidPlugin(kind, entry.name, entry.source, problems)
+    return GuardedPlugin(plugin, entry, kind, returns)
 
 
 def _find_problems(plugin: object, protocol: type) -> Iterator[str]:

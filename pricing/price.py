@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
+
+from pricing.installed_plugins import find_plugins, plugin_state
 
 PurchaseKind = Literal[
     "on_demand", "spot", "reserved", "committed_use", "savings_plan", "capacity_block", "calendar", "flex_start"
@@ -72,11 +74,18 @@ _OPTION = (
     r"(?P<plain>on_demand|spot|capacity_block|calendar|flex_start)|(?P<kind>reserved|committed_use|savings_plan)_(?P<years>[135])y"
     r"(_(?P<class>convertible|compute|instance))?(_(?P<upfront>no|partial|all)_upfront)?"
 )
+_PLUG_IN_TERM = r"(_(?P<years>[135])y(_(?P<upfront>no|partial|all)_upfront)?)?"
+PLUG_IN_GROUP = "gpu_planner.purchase_options"
+"""Entry points of further kinds of price: each bills the price of its name, or of its name with a term (credit_1y)."""
 PLAN_CLASSES = ("compute", "instance")
 _UPFRONT: dict[str, Upfront] = {"no": "none", "partial": "partial", "all": "all"}
 
 
-@cache
+def purchase_kinds() -> tuple[str, ...]:
+    """The kinds of price that there are, those of plug-ins last."""
+    return (*get_args(PurchaseKind), *(each.name for each in find_plugins(PLUG_IN_GROUP)))
+
+
 def parse_purchase_option(name: str) -> PurchaseOptionParts | None:
     """The parts of reserved_1y_convertible_no_upfront and its like; None for a name outside the grammar.
 
@@ -84,9 +93,14 @@ def parse_purchase_option(name: str) -> PurchaseOptionParts | None:
     family in one region). `upfront` and `offering_class` stay empty if the name omits them: Azure and Google
     Cloud rates are the same however they are paid.
     """
+    return _parse_purchase_option(name, plugin_state())
+
+
+@cache
+def _parse_purchase_option(name: str, _: int) -> PurchaseOptionParts | None:
     parsed = re.fullmatch(_OPTION, name)
     if parsed is None:
-        return None
+        return _parse_plug_in_option(name)
     if parsed["plain"]:
         return PurchaseOptionParts(cast(PurchaseKind, parsed["plain"]), 0, "", "")
     upfront = _UPFRONT.get(parsed["upfront"] or "", "")
@@ -94,6 +108,14 @@ def parse_purchase_option(name: str) -> PurchaseOptionParts | None:
     if of_class and (of_class in PLAN_CLASSES) != (parsed["kind"] == "savings_plan"):
         return None
     return PurchaseOptionParts(cast(PurchaseKind, parsed["kind"]), 12 * int(parsed["years"]), upfront, of_class)
+
+
+def _parse_plug_in_option(name: str) -> PurchaseOptionParts | None:
+    for plugin in find_plugins(PLUG_IN_GROUP):
+        if parsed := re.fullmatch(re.escape(plugin.name) + _PLUG_IN_TERM, name):
+            upfront = _UPFRONT.get(parsed["upfront"] or "", "")
+            return PurchaseOptionParts(cast(PurchaseKind, plugin.name), 12 * int(parsed["years"] or 0), upfront, "")
+    return None
 
 
 def spot_level(below: Sequence[float], at_on_demand: int) -> tuple[float, str]:

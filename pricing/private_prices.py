@@ -14,20 +14,18 @@ from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import get_args
 
 from pricing.csv_tables import TableRow, find_nearest_names, parse_number, read_rows
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import parse_currency_code
 from pricing.offering import Offering
-from pricing.price import PurchaseKind, parse_purchase_option
+from pricing.price import parse_purchase_option, purchase_kinds
 
 NAME_COLUMNS = ("provider", "family", "instance_type", "region", "purchase_option")
 COLUMNS = (*NAME_COLUMNS, "percent_off", "price_per_hour", "currency", "valid_from", "valid_to", "note")
 PRECEDENCE = ("instance_type", "family", "region", "purchase_option", "provider")
 SOURCE_ID = "private-prices"
 """The source id of a negotiated price."""
-PURCHASE_KINDS = get_args(PurchaseKind)
 ANY, PATTERN, IS_KIND, EXACT = range(4)
 PriceKey = tuple[str, str, str, str]
 """Provider, region, instance type and full purchase option: Price.key."""
@@ -220,7 +218,7 @@ def cell_specificity(name: str, cell: str) -> int:
         return PATTERN
     return (
         IS_KIND
-        if name == "purchase_option" and parse_purchase_option(cell) is None and cell in PURCHASE_KINDS
+        if name == "purchase_option" and parse_purchase_option(cell) is None and cell in purchase_kinds()
         else EXACT
     )
 

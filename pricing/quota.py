@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from pricing.csv_tables import TableRow, format_sorted_table, read_rows
 from pricing.errors import InvalidSnapshot
-from pricing.price import PurchaseKind
+from pricing.price import purchase_kinds
 
 QuotaUnit = Literal["vcpu", "accelerator", "node"]
 UNIT_WORDS: dict[str, str] = {"vcpu": "vCPUs", "accelerator": "accelerators", "node": "nodes"}
@@ -58,7 +58,7 @@ KEY = ("provider", "region", "code")
 
 def unknown_kinds(kinds: str) -> list[str]:
     """The words of `kinds` that are no kind of purchase option."""
-    return [word for word in kinds.split() if word not in get_args(PurchaseKind)]
+    return [word for word in kinds.split() if word not in purchase_kinds()]
 
 
 def read_quota_table(path: Path) -> tuple[Quota, ...]:
@@ -82,7 +82,7 @@ def read_quota_table(path: Path) -> tuple[Quota, ...]:
 def _parse_quota(row: TableRow) -> Quota | None:
     kinds = row.text("kinds")
     if unknown := unknown_kinds(kinds):
-        row.fault(f"kinds holds {', '.join(unknown)}, expected words of {', '.join(get_args(PurchaseKind))}")
+        row.fault(f"kinds holds {', '.join(unknown)}, expected words of {', '.join(purchase_kinds())}")
     limit = row.number("limit")
     if not row.values["limit"]:
         row.fault("limit is empty; leave the row out where it is not known")

@@ -32,15 +32,15 @@ TOGETHER = ("tests/doors/", "tests/house/", "tests/pricing/clouds/", "tests/repo
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_data_of_the_user() -> Iterator[None]:
-    before = os.environ.get("GPU_PLANNER_DATA")
-    with tempfile.TemporaryDirectory(prefix="gpu-planner-data-") as folder:
-        os.environ["GPU_PLANNER_DATA"] = folder
+def _nothing_of_the_user() -> Iterator[None]:
+    """No data folder, no settings and no wishes on colours of whoever runs the tests."""
+    of_user = [name for name in os.environ if name.startswith("PLANNER_") or name in ("NO_COLOR", "FORCE_COLOR")]
+    with tempfile.TemporaryDirectory(prefix="gpu-planner-data-") as folder, pytest.MonkeyPatch.context() as patch:
+        for name in of_user:
+            patch.delenv(name)
+        patch.setenv("GPU_PLANNER_DATA", folder)
+        patch.setenv("PLANNER_CONFIG", os.devnull)
         yield
-    if before is None:
-        del os.environ["GPU_PLANNER_DATA"]
-    else:
-        os.environ["GPU_PLANNER_DATA"] = before
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,12 +4,14 @@ prices in use, the workloads as they were understood, the settings of the reques
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
+from planner.performance.throughput.plug_in_models import BASIS as PREDICTED
+from planner.performance.throughput.plug_in_models import PLUG_IN_GROUP as THROUGHPUT_MODELS
 from planner.request.assumptions import DEFAULTS_CURRENCY
 from planner.request.models import Request
 from planner.result import InputProvenance, PriceUsed, RequestedWorkload, RequestSetting, ThroughputUsed
@@ -20,11 +22,21 @@ from planner.workloads.eligibility import gang_size, written_accelerators
 from pricing.catalog.adjusted_prices import AdjustedCatalog, list_rates_used
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
-from pricing.price import AdjustedPrice
+from pricing.installed_plugins import find_plugins
+from pricing.price import PLUG_IN_GROUP as PURCHASE_OPTIONS
+from pricing.price import AdjustedPrice, parse_purchase_option
+from pricing.providers import PLUG_IN_GROUP as PROVIDERS
+
+DECIDING = (PURCHASE_OPTIONS, THROUGHPUT_MODELS)
+"""Groups of plug-ins that may change a decision; prices of plug-ins are in the digest of the catalogue."""
 
 
 def list_conventions(
-    request: Request, context: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
+    request: Request,
+    context: PlanningContext,
+    prices: Sequence[PriceUsed],
+    catalog: Catalog,
+    throughputs: Sequence[ThroughputUsed],
 ) -> tuple[Message, ...]:
     """The conventions of a plan in the order in which they are read: time, prices, owned nodes, work, quotas."""
     terms = context.terms
@@ -43,7 +55,27 @@ def list_conventions(
         message("carbon_of_grids"),
         *_placement_conventions(request),
         *quotas.quota_conventions(request),
+        *_plug_in_conventions(prices, throughputs),
     )
+
+
+def _plug_in_conventions(prices: Sequence[PriceUsed], throughputs: Sequence[ThroughputUsed]) -> Iterator[Message]:
+    """The plug-ins that took part: a plan without them is another one."""
+    models = {each.parameters["name"] for used in throughputs for each in used.explanation if each.code == PREDICTED}
+    took_part: Mapping[str, Callable[[str], bool]] = {
+        PURCHASE_OPTIONS: lambda name: any(_is_kind(each.purchase_option, name) for each in prices),
+        PROVIDERS: lambda name: any(each.provider == name for each in prices),
+        THROUGHPUT_MODELS: lambda name: name in models,
+    }
+    for group, is_used in took_part.items():
+        for plugin in find_plugins(group):
+            if is_used(plugin.name):
+                yield message("plug_in_took_part", group=group, name=plugin.name, source=plugin.source)
+
+
+def _is_kind(purchase_option: str, kind: str) -> bool:
+    parsed = parse_purchase_option(purchase_option)
+    return parsed is not None and parsed.kind == kind
 
 
 NARROWING_FIELDS = (
@@ -179,8 +211,10 @@ def describe_workloads(
 
 
 def identify_plan(request: Request, catalog: Catalog) -> str:
-    """A short digest of the request and the prices: equal inputs, equal name."""
+    """A short digest of the request, the prices and the plug-ins that may decide: equal inputs, equal name."""
     limits = {name for name in COMMITMENT_TARGETS if getattr(request.limits, name) is None}
     unset: dict[str, bool | set[str]] = {"limits": limits, **({} if request.uncertainty else {"uncertainty": True})}
     unset |= {"fiscal_year_starts": True} if request.fiscal_year_starts == 1 else {}
-    return hashlib.sha256((request.model_dump_json(exclude=unset) + catalog.digest).encode()).hexdigest()[:12]
+    plugins = [f"{each.group} {each.name} {each.source}" for group in DECIDING for each in find_plugins(group)]
+    text = request.model_dump_json(exclude=unset) + catalog.digest + "".join(plugins)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -77,11 +77,12 @@ def recommend(
 
 
 def _describe_undecided(other: Strategy, chosen: Strategy, currency: str) -> Message:
+    left_open = _open_difference(other, chosen)
     return message(
         "not_told_apart",
         strategy=other.name,
         difference=other.present_cost - chosen.present_cost,
-        open_difference=_open_difference(other, chosen),
+        open_difference=left_open if math.isfinite(left_open) else None,
         currency=currency,
     )
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import get_args
 
 from planner.request.assumptions import Assumptions
-from planner.request.models import Recovery, RecoveryLevel, Request, Workload
+from planner.request.models import Request, Workload
+from planner.request.recovery import Recovery, RecoveryLevel
 from planner.result import Plan, RecoveryOption, Strategy
 from planner.supply.recovery import recovery_time, standby_name
 

@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from planner.performance.parallelism import USUAL_SERVER_SIZE
-from planner.performance.throughput import Throughput, predict_throughput
+from planner.performance.throughput import Throughput
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
 from planner.supply.price_rules import is_offered, may_run, plan_start
 from planner.workloads.demand import WorkloadDemand
-from planner.workloads.eligibility import described_throughput, gang_size_on, is_described, measured_rates
+from planner.workloads.eligibility import gang_size_on, predict_rate
 from planner.workloads.placement import Placement, PlacementSearch, find_placements
 from pricing.accelerator import Accelerator
 from pricing.catalog.price_catalog import Catalog
@@ -182,9 +182,7 @@ def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Th
         nodes = math.ceil(count / USUAL_SERVER_SIZE)
         replica = serve_replica(workload, part, count, catalog.names, nodes, None)
         return replica if isinstance(replica, Message) else replica[0]
-    if is_described(workload):
-        return described_throughput(workload, part, gang)
-    return predict_throughput(measured_rates(workload, catalog.names), part, gang)
+    return predict_rate(workload, catalog.names, part, gang)
 
 
 def value_measurements(assessments: Sequence[AcceleratorAssessment], need: WorkloadDemand) -> list[MeasurementValue]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -11,7 +12,14 @@ from pathlib import Path
 
 import click
 
-from planner.cli._exit_codes import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, INVALID_INPUT
+from planner.cli._exit_codes import (
+    BROKEN_PIPE,
+    INTERNAL_ERROR,
+    INTERRUPTED,
+    INVALID_INPUT,
+    TERMINATED,
+    Terminated,
+)
 from planner.cli._tables import print_error
 from planner.request.errors import InvalidRequest
 from pricing.errors import InvalidSnapshot, PricingError
@@ -59,10 +67,31 @@ def _report_interruption(*_: object) -> int:
     return INTERRUPTED
 
 
+def _report_termination(*_: object) -> int:
+    click.echo("planner: terminated; no partial files were left", err=True)
+    return TERMINATED
+
+
 def _close_broken_pipe(*_: object) -> int:
-    # Buffered output must not fail a second time when Python closes standard output at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_standard_output()
     return BROKEN_PIPE
+
+
+def _report_unwritable_output(error: BaseException, arguments: Sequence[str]) -> int:
+    """A full disk or a closed descriptor behind standard output; any other error of the system is an internal error.
+
+    A file that cannot be opened is named in its error, and each command refuses it as invalid input.
+    """
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in UNWRITABLE:
+        return _report_internal_error(error, arguments)
+    _drop_standard_output()
+    print_error("standard output cannot be written", [error.strerror or str(error)])
+    return INVALID_INPUT
+
+
+def _drop_standard_output() -> None:
+    """Buffered output must not fail a second time when Python closes standard output at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report_internal_error(error: BaseException, arguments: Sequence[str]) -> int:
@@ -77,13 +106,17 @@ def _report_internal_error(error: BaseException, arguments: Sequence[str]) -> in
     return INTERNAL_ERROR
 
 
+UNWRITABLE = {errno.EBADF, errno.EFBIG, errno.EINVAL, errno.EIO, errno.ENOSPC, errno.EROFS}
+"""Errors of a descriptor that is closed, or of a full disk."""
 ERROR_REPORTERS: tuple[tuple[type[BaseException], Callable[[BaseException, Sequence[str]], int]], ...] = (
     (click.ClickException, _show_usage),
     (InvalidRequest, _report_invalid_input),
     (PricingError, _report_invalid_input),
     (click.Abort, _report_interruption),
+    (Terminated, _report_termination),
     (KeyboardInterrupt, _report_interruption),
     (BrokenPipeError, _close_broken_pipe),
+    (OSError, _report_unwritable_output),
     (Exception, _report_internal_error),
 )
 """The first matching kind applies."""

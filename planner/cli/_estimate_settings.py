@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,10 +15,11 @@ from planner.application import (
     DEFAULT_FORECAST,
     BillForecastOptions,
     check_input,
-    parse_fraction,
     plan_input,
 )
-from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED, INVALID_INPUT
+from planner.cli._default_settings import request_defaults, stated_price_files
+from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED, INVALID_INPUT, TERMINATED, Terminated
+from planner.cli._github_annotations import ANNOTATING_FORMAT, print_annotations, print_problem_annotations
 from planner.cli._input_explanation import (
     DEFAULT_READING,
     FileReadingOptions,
@@ -26,21 +27,22 @@ from planner.cli._input_explanation import (
     explanation_text,
     read_source,
 )
-from planner.cli._input_problems import option_flag, unreadable_file
-from planner.cli._offer_listings import open_catalog
-from planner.cli._plan_gates import GATE_OPTIONS, parse_gates, report_gate_failures
-from planner.cli._plan_outputs import (
+from planner.cli._input_problems import option_flag
+from planner.cli._output_options import (
     OutputChoice,
     choose_outputs,
+    print_outputs,
     refuse_binary_to_terminal,
     select_sections,
-    write_plan,
 )
-from planner.cli._quota_tables import read_quota_rows
-from planner.cli._request_files import STANDARD_INPUT, expand_document
-from planner.cli._tables import print_progress
-from planner.inputs.merged_settings import merge_mappings
+from planner.cli._plan_gates import GATE_OPTIONS, find_gate_failures, parse_gates, report_gate_failures
+from planner.cli._request_settings import OptionValue, describe_defaults, parse_defaults, parse_settings
+from planner.cli._terminal import describe_bounds, print_remark, show_progress
 from planner.inputs.parsed_file import ParsedFile
+from planner.library.catalog_files import open_catalog
+from planner.library.plan_outputs import render_plan, write_outputs
+from planner.library.request_files import expand_document
+from planner.optimization.search_progress import SearchProgress, follow_search
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.catalog.price_catalog import Catalog
@@ -49,28 +51,8 @@ from pricing.counted_nouns import format_count
 if TYPE_CHECKING:
     from planner.analysis.comparison import ReviewRecord
 
-OptionValue = str | bool | tuple[str, ...] | None
-Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]
-FIELDS = {"discount_rate": "discount_rate_annual"}
-"""Options whose request field has another name."""
 ANALYSES = {"risk": "a risk analysis", "uncertainty": "decisions under uncertainty"}
 """Parts of a request that take time."""
-SETUP = ("systems", "existing", "site", "finance", "limits", "grid_gco2e_per_kwh", "call_prices", "uncertainty")
-"""The parts of a request that a setup file may hold."""
-CALL_PRICE_FIELDS = ("input_per_million", "output_per_million", "input_tokens_per_unit", "output_tokens_per_unit")
-"""What `--call-price` gives after the name of the workload, in this order."""
-PARTS = {
-    "risk": "risk",
-    "seed": "risk.seed",
-    "draws": "risk.draws",
-    "reoptimise": "risk.reoptimise",
-    "uncertainty": "uncertainty",
-    "scenarios": "uncertainty.scenarios",
-    "tail_weight": "uncertainty.tail_weight",
-    "carbon_limit": "limits.carbon_kg_per_year",
-    "demand_range": "uncertainty.ranges.demand_change_annual",
-}
-"""Options that set a field within a part of the request; the first of each part asks for it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +82,25 @@ def estimate(
 ) -> int:
     """Plan `file`, write the outputs and return the exit code; InvalidRequest with every problem of all inputs.
 
-    `compare_to` is the file of the last review.
+    `compare_to` is the file of the last review. With the format of GitHub, problems and failed gates are annotations,
+    too.
     """
+    if output_choice.format_name != ANNOTATING_FORMAT:
+        return _plan_and_write(file, output_choice, options, inputs, compare_to)
+    try:
+        return _plan_and_write(file, output_choice, options, inputs, compare_to)
+    except InvalidRequest as error:
+        print_problem_annotations(error.complaints, file)
+        raise
+
+
+def _plan_and_write(
+    file: str,
+    output_choice: OutputChoice,
+    options: Mapping[str, OptionValue],
+    inputs: InputFileOptions,
+    compare_to: str | None,
+) -> int:
     outputs, faults = choose_outputs(output_choice.format_name, output_choice.paths)
     outputs, unknown = select_sections(outputs, output_choice)
     gates, wrong = parse_gates(options)
@@ -114,10 +113,18 @@ def estimate(
 
         last = read_last_review(compare_to, complaints)
     plan = plan_file(file, settings, places, complaints, inputs, last)
-    print_progress("writing")
-    for line in write_plan(plan, outputs):
-        click.echo(line, err=True)
-    return INFEASIBLE if plan.status == "infeasible" else report_gate_failures(plan, gates) or DONE
+    with show_progress("writing"):
+        rendered = render_plan(plan, outputs)
+    written = write_outputs(rendered)
+    print_outputs(rendered)
+    for line in written:
+        print_remark(line)
+    if plan.status == "infeasible":
+        return INFEASIBLE
+    failures = find_gate_failures(plan, gates)
+    if output_choice.format_name == ANNOTATING_FORMAT:
+        print_annotations(failures)
+    return report_gate_failures(failures) or DONE
 
 
 def plan_file(
@@ -136,26 +143,51 @@ def plan_file(
     read = _read_input(file, settings, complaints, inputs)
     asked = [text for part, text in ANALYSES.items() if read.document.get(part) is not None]
     analyses = f" with {' and '.join(asked)}" if asked else ""
-    print_progress(f"planning {format_count(len(read.document.get('workloads') or ()), 'workload')}{analyses}")
-    return _run_interruptibly(
-        lambda: plan_input(
-            read.source,
-            read.document,
-            read.catalog,
-            read.problems,
-            places,
-            last_review=last,
-            negotiates=negotiates,
-            accepts_proposals=inputs.reading.accept_proposals,
-        )
-    )
+    task = f"planning {format_count(len(read.document.get('workloads') or ()), 'workload')}{analyses}"
+    with show_progress(task) as line:
+
+        def report_step(step: SearchProgress) -> None:
+            line.update(describe_bounds(step.phase, step.best, step.bound))
+
+        def make_plan() -> Plan:
+            with follow_search(report_step) if line.is_printed else nullcontext():
+                return plan_input(
+                    read.source,
+                    read.document,
+                    read.catalog,
+                    read.problems,
+                    places,
+                    last_review=last,
+                    negotiates=negotiates,
+                    accepts_proposals=inputs.reading.accept_proposals,
+                )
+
+        return _run_interruptibly(make_plan)
 
 
 def explain(file: str, options: Mapping[str, OptionValue], inputs: InputFileOptions) -> int:
     """Print how `file` is read, with the problems that a plan of it would have; the exit code is 2 if it has any."""
+    read, problems = _check_file(file, options, inputs)
+    if read.problems:
+        raise InvalidRequest(problems)  # of options, without which nothing more of the file can be told
+    click.echo(explanation_text(read.source, problems), nl=False)
+    return INVALID_INPUT if problems else DONE
+
+
+def find_problems(file: str, options: Mapping[str, OptionValue], inputs: InputFileOptions) -> tuple[InputProblem, ...]:
+    """The problems that a plan of `file` would have."""
+    try:
+        return _check_file(file, options, inputs)[1]
+    except InvalidRequest as error:
+        return error.complaints
+
+
+def _check_file(
+    file: str, options: Mapping[str, OptionValue], inputs: InputFileOptions
+) -> tuple[_ReadInput, tuple[InputProblem, ...]]:
+    """A file as it is read, and the problems that a plan of it would have. InvalidRequest if it cannot be read."""
     settings, places, faults = parse_settings({k: v for k, v in options.items() if k not in GATE_OPTIONS})
     read = _read_input(file, settings, faults, inputs)
-    problems: tuple[InputProblem, ...] = ()
     try:
         check_input(
             read.source,
@@ -166,11 +198,8 @@ def explain(file: str, options: Mapping[str, OptionValue], inputs: InputFileOpti
             accepts_proposals=inputs.reading.accept_proposals,
         )
     except InvalidRequest as error:
-        problems = error.complaints
-    if read.problems:
-        raise InvalidRequest(problems)  # of options, without which nothing more of the file can be told
-    click.echo(explanation_text(read.source, problems), nl=False)
-    return INVALID_INPUT if problems else DONE
+        return read, error.complaints
+    return read, ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +219,6 @@ def _read_input(
     inputs: InputFileOptions,
 ) -> _ReadInput:
     """Reads `file`, asks about it where that is wanted, and writes what was to be saved of its reading."""
-    print_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     reading, bills = inputs.reading, inputs.bills
     catalog, faults = open_catalog(inputs.private_prices, inputs.exchange_rates)
     choices, wrong = reading.choices(catalog)
@@ -200,10 +228,19 @@ def _read_input(
         choices = replace(choices, answers={**choices.answers, **answers})
         source, unfit = read_source(file, catalog, choices, bills, complaints)
     wrong += reading.save(source, choices)
-    document, unread = expand_document(source.document, settings, file, source)
+    context = click.get_current_context()
+    defaults = parse_defaults(request_defaults(context), settings, source.document, source.home)
+    notes = describe_defaults({**defaults.applied, **dict(stated_price_files(context))})
+    source = replace(
+        source,
+        document=defaults.beneath(source.document),
+        inputs=replace(source.inputs, notes=(*source.inputs.notes, *notes)),
+        places={**source.places, **defaults.places},
+    )
+    document, unread = expand_document(source.document, settings, file, source, place=option_flag)
     if faults:
         document.pop("currency", None)  # whether it has an exchange rate is unknown
-    return _ReadInput(source, document, catalog, (*complaints, *unfit, *wrong, *faults, *unread))
+    return _ReadInput(source, document, catalog, (*complaints, *unfit, *wrong, *faults, *defaults.problems, *unread))
 
 
 def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
@@ -212,121 +249,8 @@ def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
         future = threads.submit(work)
         try:
             return future.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Terminated) as ended:
             # No file is written yet. The solver cannot be stopped, and a normal exit would wait for its thread.
-            click.echo("planner: interrupted; no files were written", err=True)
-            os._exit(INTERRUPTED)
-
-
-def parse_settings(options: Mapping[str, OptionValue]) -> Settings:
-    """The request fields that the options set, their places, and problems. Texts are validated with the request."""
-    settings: dict[str, Any] = {}
-    places: dict[str, str] = {}
-    complaints: list[InputProblem] = []
-    for option, value in options.items():
-        if not value:
-            continue
-        field, place = FIELDS.get(option, option), option_flag(option)
-        if option == "assumptions":
-            expected = "one `name: value` a line"
-            settings[field], more, faults = _read_mapping(str(value), "assumptions", "assumptions.", expected)
-            places |= more
-            complaints += faults
-        elif option == "setup":
-            parts, more, faults = _read_setup(str(value))
-            settings |= {name: _merge_part(part, settings.get(name)) for name, part in parts.items()}
-            places |= more
-            complaints += faults
-            continue
-        elif option == "call_price" and isinstance(value, tuple):
-            field = "call_prices"
-            settings[field], faults = _read_call_prices(value)
-            complaints += faults
-        elif option == "quotas":
-            settings[field], faults = read_quota_rows(Path(str(value)))
-            complaints += faults
-        elif option in PARTS:
-            field = PARTS[option]
-            complaints += _set_part(settings, field, value)
-        elif option == "no_estimates":
-            field = "allow_estimates"
-            settings[field] = False
-        elif isinstance(value, tuple):
-            settings[field] = [part.strip() for text in value for part in text.split(",") if part.strip()]
-        else:
-            settings[field] = value
-            if option == "discount_rate" and "%" in str(value) and (rate := parse_fraction(str(value))) is not None:
-                settings[field] = rate  # 8% as 0.08; other texts are validated with the request
-        places[field] = place
-    return settings, places, complaints
-
-
-def _set_part(settings: dict[str, Any], field: str, value: OptionValue) -> list[InputProblem]:
-    """Sets a field within a part of the request, a flag the part itself; the problems of its text."""
-    *above, name = field.split(".")
-    for part in above:
-        settings = settings.setdefault(part, {})
-    if value is True:
-        settings.setdefault(name, {})
-    elif name == "demand_change_annual":
-        ends = [parse_fraction(end) for end in str(value).split(",")]
-        if len(ends) != 2 or None in ends:
-            expected = "the lowest and the highest change a year, such as -20%,50%"
-            return [InputProblem(field, option_flag("demand_range"), "not a range", str(value), expected)]
-        settings[name] = dict(zip(("low", "high"), ends, strict=True))
-    else:
-        settings[name] = parse_fraction(value) if isinstance(value, str) and value.endswith("%") else value
-    return []
-
-
-def _merge_part(part: Any, option: Any) -> Any:
-    """A part of a setup file, with what options say of it over it."""
-    if isinstance(part, Mapping) and isinstance(option, Mapping):
-        return merge_mappings(part, option)
-    return part if option is None else option
-
-
-def _read_call_prices(texts: Sequence[str]) -> tuple[list[dict[str, Any]], list[InputProblem]]:
-    """Prices per million tokens from texts such as chat=0.5,1.5,800,200; amounts are validated with the request."""
-    prices, faults = [], []
-    for index, text in enumerate(texts):
-        workload, _, amounts = text.rpartition("=")
-        values = [part.strip() for part in amounts.split(",")]
-        if not workload.strip() or len(values) not in (2, len(CALL_PRICE_FIELDS)):
-            expected = "a workload with its prices of a million input and output tokens, such as chat=0.5,1.5, and the"
-            expected += " tokens of one work unit if these are not given otherwise, such as chat=0.5,1.5,800,200"
-            faults.append(
-                InputProblem(f"call_prices[{index}]", option_flag("call_price"), "not call prices", text, expected)
-            )
-            continue
-        prices.append({"workload": workload.strip(), **dict(zip(CALL_PRICE_FIELDS, values, strict=False))})
-    return prices, faults
-
-
-def _read_setup(path: str) -> Settings:
-    """The parts of a request that a spreadsheet cannot express: existing hardware, quotes, site, finance and limits."""
-    expected = f"some of {', '.join(SETUP)}"
-    document, places, faults = _read_mapping(path, "setup", "", expected)
-    for name in sorted(set(document) - set(SETUP)):
-        faults.append(InputProblem(name, places.get(name, path), "not a part of a setup", name, expected))
-        del document[name]
-    return document, places, faults
-
-
-def _read_mapping(path: str, option: str, prefix: str, expected: str) -> Settings:
-    """Names and values of a file, read as a request in YAML (or JSON) is."""
-    from planner.inputs.formats import yaml
-
-    try:
-        source = yaml.read(Path(path).read_bytes(), path)
-    except OSError as error:
-        return {}, {}, [unreadable_file(f"--{option} {path}", error)]
-    faults = [
-        replace(fault, place=fault.place if fault.place.startswith(path) else f"{path} {fault.place}")
-        for fault in source.complaints
-    ]
-    if "workloads" in source.document:  # unreadable, or a request or a list
-        faults = faults or [InputProblem("", path, f"no list of {option}" if prefix else f"no {option}")]
-        return {}, {}, [replace(fault, path=option, expected=expected) for fault in faults]
-    places = {f"{prefix}{name}": f"{path} {place}" for name, place in source.places.items()}
-    return dict(source.document), places, faults
+            word, code = ("terminated", TERMINATED) if isinstance(ended, Terminated) else ("interrupted", INTERRUPTED)
+            click.echo(f"planner: {word}; no files were written", err=True)
+            os._exit(code)

@@ -16,8 +16,8 @@ from planner.application import (
     read_bill,
     read_document,
 )
-from planner.cli._input_problems import option_flag, unreadable_file, unwritable_file
-from planner.cli._request_files import read_bytes
+from planner.cli._input_problems import option_flag
+from planner.cli._terminal import show_progress
 from planner.inputs.answers_file import answers_text, parse_answers
 from planner.inputs.bills import is_bill
 from planner.inputs.doubt_record import A_NUMBER
@@ -29,6 +29,8 @@ from planner.inputs.sheet_options import (
     SheetOptions,
     month_field,
 )
+from planner.library.file_problems import unreadable_file, unwritable_file
+from planner.library.request_files import STANDARD_INPUT, read_bytes
 from planner.request.doubts import open_doubts
 from planner.request.errors import InputProblem
 from pricing.catalog.price_catalog import Catalog
@@ -88,7 +90,7 @@ class FileReadingOptions:
         for name, text in texts.items():
             path = getattr(self, name)
             if path and text:
-                from pricing.csv_tables import write_atomically
+                from pricing.file_replacement import write_atomically
 
                 try:
                     write_atomically(Path(path), text.encode())
@@ -122,11 +124,11 @@ def read_source(
 ) -> tuple[ParsedFile, list[InputProblem]]:
     """The request in a file, read in a sandbox, and problems of options that do not apply to it. Raises as
     `read_bytes`."""
-    if is_bill(path := Path(file)):
-        from planner.cli._usage_report import progress_printer
-
-        return read_bill(path, file, catalog, choices, bills, option_flag, progress=progress_printer(file))
-    return read_document(read_bytes(file, complaints), file, catalog, choices, bills, option_flag, seconds=SECONDS)
+    named = "standard input" if file == STANDARD_INPUT else plain_text(file)
+    with show_progress(f"reading {named}") as line:
+        if is_bill(path := Path(file)):
+            return read_bill(path, file, catalog, choices, bills, option_flag, progress=line.update_fraction)
+        return read_document(read_bytes(file, complaints), file, catalog, choices, bills, option_flag, seconds=SECONDS)
 
 
 def explanation_text(source: ParsedFile, problems: Sequence[InputProblem]) -> str:

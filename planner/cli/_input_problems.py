@@ -1,24 +1,8 @@
-"""Problems of options and files in the one wording that all commands share."""
+"""The place of an option in problems, as all commands write it."""
 
 from __future__ import annotations
-
-from planner.request.errors import InputProblem
 
 
 def option_flag(name: str) -> str:
     """--discount-rate for discount_rate."""
     return f"--{name.replace('_', '-')}"
-
-
-def unreadable_file(place: str, error: Exception, path: str = "") -> InputProblem:
-    """A file that cannot be read; `path` is the field of the request that refers to it."""
-    return InputProblem(path, place, f"cannot be read: {_error_text(error)}")
-
-
-def unwritable_file(place: str, error: OSError) -> InputProblem:
-    """A file that cannot be written."""
-    return InputProblem("", place, "cannot be written", _error_text(error), "a writable path")
-
-
-def _error_text(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

@@ -140,7 +140,7 @@ def _open_accelerators(environment: Mapping[str, str]) -> SamplerAccess:
 
 def _write_measurement(path: Path, data: bytes) -> None:
     """Write the file atomically; if that fails, into the temporary folder, so that the measurement is not lost."""
-    from pricing.csv_tables import write_atomically
+    from pricing.file_replacement import write_atomically
 
     try:
         write_atomically(path, data)

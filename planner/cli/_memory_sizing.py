@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from planner.cli._catalog_options import parse_count, split_names, suggest_names
 from planner.cli._exit_codes import DONE
 from planner.cli._input_problems import option_flag
-from planner.cli._request_files import read_bytes
 from planner.cli._tables import json_text, print_text
+from planner.library.request_files import read_bytes
 from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.message import Message

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from planner.cli._estimate_settings import InputFileOptions, OptionValue, parse_settings, plan_file
+from planner.cli._estimate_settings import InputFileOptions, plan_file
 from planner.cli._exit_codes import DONE, INFEASIBLE
+from planner.cli._request_settings import OptionValue, parse_settings
 from planner.cli._tables import print_report
 from planner.reports._content.negotiation import negotiation_section
 from planner.reports._content.sections import headline

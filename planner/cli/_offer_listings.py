@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import cache
-from pathlib import Path
 
 import click
 
 from planner.cli._input_problems import option_flag
 from planner.cli._tables import csv_text, json_text, print_text
-from planner.request.errors import InputProblem, InvalidRequest
+from planner.library.catalog_files import open_catalog
+from planner.request.errors import InvalidRequest
 from planner.request.offer_query import parse_offer_query
-from pricing.catalog import data_folder
-from pricing.catalog.price_catalog import Catalog
 from pricing.counted_nouns import format_count
-from pricing.errors import InvalidSnapshot
-from pricing.exchange_rates import ExchangeRates
-from pricing.private_prices import RateCard
 from pricing.search import FIELDS, find_offers
 from pricing.search.results import OfferRow, Offers, UnrentedAccelerator
 from pricing.text_tables import align_columns
@@ -55,34 +50,6 @@ def _search_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, 
     except InvalidRequest as error:
         faults = (*faults, *error.complaints)
     raise InvalidRequest(faults)
-
-
-def open_catalog(private_prices: str | None, exchange_rates: str | None) -> tuple[Catalog, tuple[InputProblem, ...]]:
-    """The catalogue with these files, or those of the data folder; invalid ones are left out, with their problems."""
-    card, rates = (Path(path) if path else None for path in (private_prices, exchange_rates))
-    try:
-        return Catalog.current(card, rates), ()
-    except InvalidSnapshot as bad:
-        problems = [
-            *_file_problems(RateCard.read, card, data_folder.PRIVATE_PRICES_FILE),
-            *_file_problems(ExchangeRates.read, rates, data_folder.EXCHANGE_RATES_FILE),
-        ]
-        if not problems:  # it is the snapshots that cannot be read
-            raise bad from None
-        return Catalog.embedded(), tuple(problems)
-
-
-def _file_problems(read: Callable[[Path], object], given: Path | None, name: str) -> list[InputProblem]:
-    """The problems of the file given, else of the one called `name` in the data folder, if it is there."""
-    path = given or data_folder.user_data_folder() / name
-    if given is None and not path.is_file():
-        return []
-    try:
-        read(path)
-    except InvalidSnapshot as bad:
-        parts = (fault.partition(": ") for fault in bad.faults)
-        return [InputProblem("", place, message) for place, _, message in parts]
-    return []
 
 
 def show_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None], format_name: str) -> None:

@@ -18,10 +18,10 @@ from planner.analysis.comparison import (
 )
 from planner.application import read_review
 from planner.cli._exit_codes import DONE
-from planner.cli._input_problems import unreadable_file
 from planner.cli._tables import json_text, print_text
 from planner.inputs.file_reader import MEMORY_BYTES
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
+from planner.library.file_problems import unreadable_file
 from planner.reports._content.changes import part_text
 from planner.reports._content.number_format import format_signed
 from planner.reports.json import loads

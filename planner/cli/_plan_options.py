@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
 
+from planner.cli._default_settings import SettingOption
+from planner.cli._terminal import verbosity_options
+
 RATES_HELP = "CSV of dated exchange rates: date,from,to,rate,source."
 MAP_HELP = "Meaning of a column by its title: a field, a month or ignore; may be repeated."
 CARD_HELP = "CSV of your discounts and negotiated prices."
+request_setting = partial(click.option, cls=SettingOption, beneath_request=True)
+PRICE_FILE_OPTIONS = (
+    click.option(
+        "--exchange-rates", cls=SettingOption, metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]"
+    ),
+    click.option(
+        "--private-prices", cls=SettingOption, metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]"
+    ),
+)
+"""Prices and rates of exchange beside those of the catalogue."""
 REQUEST_OPTIONS = (
     click.option("--months", metavar="N", help="Months to plan, 1 to 120.  [default: the file's, else 12]"),
     click.option(
@@ -20,44 +34,44 @@ REQUEST_OPTIONS = (
         metavar="YYYY-MM-DD",
         help="Date of the plan, from which the age of prices is counted.  [default: today]",
     ),
-    click.option(
+    request_setting(
         "--strategies",
         metavar="LIST",
         multiple=True,
         help="Strategies to plan: cloud, onprem, hybrid.  [default: all three]",
     ),
-    click.option(
+    request_setting(
         "--providers",
         metavar="LIST",
         multiple=True,
         help="The only providers to rent from.  [default: all but those on request]",
     ),
-    click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]"),
-    click.option(
+    request_setting("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]"),
+    request_setting(
         "--fiscal-year-starts",
         metavar="MONTH",
         help="Month in which your fiscal year starts, 1 to 12.  [default: the file's, else 1]",
     ),
-    click.option(
+    request_setting(
         "--currency", metavar="CODE", help="Currency of the plan and of all amounts in the request.  [default: USD]"
     ),
-    click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]"),
-    click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]"),
-    click.option("--discount-rate", metavar="RATE", help="Yearly discount rate: 0.08 or 8%.  [default: see the plan]"),
-    click.option(
+    *PRICE_FILE_OPTIONS,
+    request_setting("--discount-rate", metavar="RATE", help="Yearly discount rate: 8% or 0.08.  [default: see plan]"),
+    request_setting(
         "--assumptions", metavar="FILE", help="YAML or JSON of assumption names and values that replace defaults."
     ),
-    click.option(
+    request_setting(
         "--setup", metavar="FILE", help="YAML or JSON of existing hardware, quotes, site, finance and limits."
     ),
-    click.option("--quotas", metavar="FILE", help="CSV of the quotas of your accounts, as `planner quota` writes it."),
-    click.option(
+    request_setting("--quotas", metavar="FILE", help="CSV of your accounts' quotas, as `planner quota` writes it."),
+    request_setting(
         "--effort",
         metavar="LEVEL",
         help="How long to search: quick, standard or proof.  [default: the file's, else standard]",
     ),
-    click.option("--measured-only", is_flag=True, help="Use measured throughput only, no predictions."),
-    click.option("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts."),
+    request_setting("--measured-only", is_flag=True, help="Use measured throughput only, no predictions."),
+    request_setting("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts."),
+    verbosity_options,
 )
 """Settings of the request, over those of its file."""
 READING_OPTIONS = (

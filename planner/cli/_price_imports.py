@@ -15,7 +15,7 @@ from planner.cli._catalog_options import parse_reasons, raise_problems
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
 from planner.cli._price_refresh import snapshot_lines
 from planner.cli._provider_folders import write_tables
-from planner.cli._tables import print_progress
+from planner.cli._terminal import show_progress
 from planner.request.errors import InputProblem
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
@@ -57,8 +57,8 @@ def import_files(
         if kind in EXTERNAL_CATALOGS:
             with _collect_faults(faults):
                 name = detect_provider(path, kind, data_folder.current_layout(EMBEDDED_LAYOUT, data), provider)
-                print_progress(f"reading {path} as a {EXTERNAL_CATALOGS[kind].TITLE} of {name}")
-                pending[path] = _read_prices(path, kind, name, day, source, data)
+                with show_progress(f"reading {path} as a {EXTERNAL_CATALOGS[kind].TITLE} of {name}"):
+                    pending[path] = _read_prices(path, kind, name, day, source, data)
     counts: dict[Path, int] = {}
     for path, kind in kinds.items():
         if kind not in EXTERNAL_CATALOGS:
@@ -115,13 +115,13 @@ def _land_prices(path: Path, pending: PendingImport, accepted: Mapping[str, str]
     left = sum(counted.left.values())
     summary = f"{counted.taken:,} imported + {left:,} left out + {counted.refused:,} rejected"
     click.echo(f"{path}: {format_count(counted.rows, 'row')} = {summary}")
-    print_progress(f"checking {format_count(len(pending.fetched.prices), 'price')}")
     target = data / "providers" / pending.provider
     is_new = pending.provider not in _provider_names(data)
     if is_new:
         write_tables(target, pending.provider, pending.provider, pending.currency)
     try:
-        landed = pending.publish(data, today(), accepted)
+        with show_progress(f"checking {format_count(len(pending.fetched.prices), 'price')}"):
+            landed = pending.publish(data, today(), accepted)
     except ProviderFailure as failed:
         kept = "nothing was written" if is_new else "the previous snapshot stays in use"
         if is_new:

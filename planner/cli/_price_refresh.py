@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import click
 
 from planner.cli._catalog_options import parse_reasons, select_adapters
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
+from planner.cli._terminal import QUIET, VERBOSE, chosen_verbosity
 from planner.request.errors import InputProblem
 from pricing.adapters.protocol import RejectedRow
 from pricing.adapters.retries import RetryBudget
@@ -54,7 +56,7 @@ def refresh_all(
             data,
             RetryBudget(time_limit_s),
             today(),
-            report_progress,
+            partial(report_progress, chosen_verbosity()),
             regions=regions.get(provider, ()),
             endpoints=endpoints.get(provider, {}),
             accept=accepted,
@@ -64,9 +66,10 @@ def refresh_all(
     return code
 
 
-def report_progress(step: RefreshProgress) -> None:
-    """Print one line per step on standard error, if it is a terminal."""
-    if not sys.stderr.isatty():
+def report_progress(verbosity: int, step: RefreshProgress) -> None:
+    """Print one line per step on standard error, if it is a terminal or with --verbose, and never with --quiet. It is
+    called from any thread, in which there is no context of click."""
+    if verbosity == QUIET or (verbosity != VERBOSE and not sys.stderr.isatty()):
         return
     count = f"{step.done}/{step.total} " if step.total else ""
     end = f"failed: {step.failed}" if step.failed else format_count(step.rows, "row") if step.total else "..."

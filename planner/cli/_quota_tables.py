@@ -1,50 +1,26 @@
-"""Behind `planner quota`, and the quota tables that requests refer to."""
+"""Behind `planner quota`: reads the quotas of accounts and writes them as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
-from planner.cli._input_problems import unwritable_file
 from planner.cli._tables import print_text
+from planner.library.file_problems import unwritable_file
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.clock import today
 from pricing.counted_nouns import format_count
-from pricing.csv_tables import short_path
-from pricing.errors import InvalidSnapshot
 
 if TYPE_CHECKING:
     from pricing.refresh.account_quotas import AccountQuotas
 
 STANDARD_OUTPUT = "-"
-
-
-def read_quota_rows(path: Path) -> tuple[list[dict[str, Any]], list[InputProblem]]:
-    """The quotas of a table in the form of a request, or the problems of the table."""
-    from pricing import quota
-
-    try:
-        return [{**asdict(row), "as_of": row.as_of.isoformat()} for row in quota.read_quota_table(path)], []
-    except InvalidSnapshot as bad:
-        short = short_path(path)  # as the table names itself; the problem names the path as given
-        parts = (fault.removeprefix(short).partition(": ") for fault in bad.faults)
-        return [], [InputProblem("quotas", f"{path}{line}", message) for line, _, message in parts]
-
-
-def expand_quotas(document: dict[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document with the rows of its quota table in place of the path, which is relative to `file`."""
-    path = document.get("quotas")
-    if not isinstance(path, str):
-        return document, []
-    rows, faults = read_quota_rows(Path(file).parent / path)
-    return {**document, "quotas": rows}, faults
 
 
 def read_quotas(
@@ -55,8 +31,11 @@ def read_quotas(
     output: str,
 ) -> int:
     """Write the quotas of every readable provider and return the exit code."""
+    from functools import partial
+
     from planner.cli._catalog_options import select_adapters
     from planner.cli._price_refresh import report_progress
+    from planner.cli._terminal import chosen_verbosity
     from pricing import quota
     from pricing.adapters.retries import RetryBudget
     from pricing.catalog import data_folder
@@ -74,7 +53,7 @@ def read_quotas(
             data_folder.user_data_folder(),
             RetryBudget(time_limit_s),
             today(),
-            report_progress,
+            partial(report_progress, chosen_verbosity()),
             regions=regions.get(provider, ()),
             endpoints=endpoints.get(provider, {}),
         )
@@ -89,7 +68,7 @@ def read_quotas(
 
 
 def _write_quotas(table: bytes, output: str) -> None:
-    from pricing.csv_tables import write_atomically
+    from pricing.file_replacement import write_atomically
 
     if output == STANDARD_OUTPUT:
         print_text(table.decode())

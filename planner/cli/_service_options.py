@@ -6,15 +6,19 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import click
+
+from planner.cli._default_settings import SettingOption
 
 if TYPE_CHECKING:
     from planner.service.store import ServiceStore
 
 NEEDED = ("sqlalchemy", "alembic", "prometheus_client", "jwt")
-ENVIRONMENT = "PLANNER_"
+SECTION = "serve"
+"""The part of the settings file for all commands of the service."""
 COMPUTED = {"workers": "one per CPU core", "file_bytes": "that of the command line"}
 """Defaults that are not known before the service runs."""
 Settings = TypeVar("Settings")
@@ -28,7 +32,8 @@ def require_server() -> None:
 
 store_option: Callable[[Any], Any] = click.option(
     "--store",
-    envvar="PLANNER_STORE",
+    cls=SettingOption,
+    section=SECTION,
     metavar="URL",
     help="Where jobs and plans are stored: sqlite:///FILE or postgresql://...  [default: a file in the data folder]",
 )
@@ -64,7 +69,7 @@ def current_operator() -> str:
     try:
         return f"operator {getpass.getuser()}"[:128]
     except (KeyError, OSError):  # a container may run under an id without a name
-        return f"operator {os.getuid()}"
+        return f"operator {os.getuid()}" if hasattr(os, "getuid") else "operator unknown"
 
 
 def setting_options(*settings: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -83,20 +88,23 @@ def setting_options(*settings: type) -> Callable[[Callable[..., Any]], Callable[
 
 def _setting_option(item: Field[Any], name: str, hint: Any) -> Callable[..., Any]:
     """The option of a field; one that is a tuple may be repeated."""
-    [kind] = {part for part in get_args(hint) if part is not Ellipsis} or {hint}
+    [kind] = {part for part in get_args(hint) if part not in (Ellipsis, NoneType)} or {hint}
     numbers = {int: click.IntRange(item.metadata["least"]), float: click.FloatRange(0, min_open=True)}
     default = COMPUTED.get(item.name, "") if item.default is MISSING else _default_text(item.default)
     return click.option(
         f"--{name.replace('_', '-')}",
         item.name,
         type=numbers.get(kind, kind),
-        multiple=bool(get_args(hint)),
-        envvar=f"{ENVIRONMENT}{name.upper()}",
+        multiple=get_origin(hint) is tuple,
+        cls=SettingOption,
+        section=SECTION,
         help=item.metadata["help"] + (f"  [default: {default}]" if default else ""),
     )
 
 
 def _default_text(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, tuple):
         return ", ".join(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -68,7 +68,7 @@ def report_serving(
 ) -> int:
     """Print every service and return the exit code; InvalidRequest with every problem."""
     from planner.analysis.serving_costs import assess_serving, mix_replicas
-    from planner.cli._offer_listings import open_catalog
+    from planner.library.catalog_files import open_catalog
 
     faults: list[InputProblem] = []
     rates = _parse_numbers(rate_texts, "--rate", "requests per second above 0", faults)
@@ -146,8 +146,9 @@ def _read_services(
     """The services of the file or of the options, each with its mean arrivals in the first month and those of its
     highest hour; InvalidRequest with `faults` and every further problem."""
     from planner.application import process_document
-    from planner.cli._request_files import expand_document, read_bytes
+    from planner.cli._input_problems import option_flag
     from planner.inputs.file_reader import read_isolated as read
+    from planner.library.request_files import expand_document, read_bytes
     from planner.pipeline import prepare_needs
 
     complaints: tuple[InputProblem, ...] = tuple(faults)
@@ -157,7 +158,7 @@ def _read_services(
         complaints = (*complaints, *source.complaints)
     else:
         stated, places = _document_of_options(given), OPTION_PLACES
-    document, unread = expand_document(stated, {}, file)
+    document, unread = expand_document(stated, {}, file, place=option_flag)
     if not file:
         unread = [dataclasses.replace(each, path="") for each in unread]
     request, catalog, needs = process_document(

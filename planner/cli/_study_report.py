@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from planner.cli._exit_codes import DONE, INVALID_INPUT
-from planner.cli._request_files import read_bytes
 from planner.cli._tables import print_error, print_report
+from planner.library.request_files import read_bytes
 from planner.request.errors import InvalidRequest
 from planner.studies import (
     CheckedValue,

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from planner.cli._terminal import has_colours, paint_error
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.plain_text import log_safe_text
 
@@ -63,15 +64,9 @@ def print_text(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_progress(text: str) -> None:
-    """Print what is being done on standard error, if it is a terminal."""
-    if sys.stderr.isatty():
-        click.echo(f"{text} ...", err=True)
-
-
 def print_error(head: str, lines: Iterable[str]) -> None:
     """Print an error on standard error, with its lines below."""
-    click.echo(f"error: {head}", err=True)
+    click.echo(f"{paint_error('error:')} {head}", err=True, color=has_colours(sys.stderr))
     for line in lines:
         click.echo(f"  {log_safe_text(line)}", err=True)
 

@@ -13,16 +13,15 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-import click
-
 from planner.cli._exit_codes import DONE
-from planner.cli._input_problems import unwritable_file
+from planner.cli._terminal import print_remark
 from planner.inputs.cell_grid import column_letters
+from planner.library.file_problems import unwritable_file
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.adjusted_prices import select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
-from pricing.csv_tables import write_atomically
+from pricing.file_replacement import write_atomically
 
 ROWS = 500
 """The rows that lists and formats reach to."""
@@ -118,7 +117,7 @@ def write_template(path: str, start: str | None, months: str | None, *, force: b
         write_atomically(target, build_workbook(tuple(_month_dates(start, number))))
     except OSError as error:
         raise InvalidRequest((unwritable_file(path, error),)) from None
-    click.echo(f"wrote {path}: fill in the sheet Plan, then run planner estimate {path}", err=True)
+    print_remark(f"wrote {path}: fill in the sheet Plan, then run planner estimate {path}")
     return DONE
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from planner.cli._default_settings import stated_price_files
 from planner.cli._estimate_settings import InputFileOptions, plan_file
 from planner.cli._exit_codes import DONE, INFEASIBLE
 from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions
 from planner.cli._plan_comparison import read_plan
-from planner.cli._plan_outputs import Output, write_outputs
+from planner.library.plan_outputs import Output, write_outputs
 from planner.reports.terraform import SUFFIX, files, find_option_problems, unprovisioned_lines, zip_files
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
@@ -41,7 +42,11 @@ def write_terraform(
 def _load_plan(file: str, faults: list[InputProblem], reading: FileReadingOptions) -> Plan | None:
     """The plan in `file`, or a new plan of the workloads in it, read with the options of sheets."""
     if not _is_plan(file):
-        return plan_file(file, {}, {}, (), InputFileOptions(reading))
+        prices = {name: str(stated.value) for name, stated in stated_price_files(click.get_current_context())}
+        inputs = InputFileOptions(
+            reading, private_prices=prices.get("private_prices"), exchange_rates=prices.get("exchange_rates")
+        )
+        return plan_file(file, {}, {}, (), inputs)
     message = f"{file} is a plan, not a sheet"
     faults += [InputProblem("", flag, message, "", "a sheet") for flag in reading.flags_given()]
     return read_plan(file, faults)

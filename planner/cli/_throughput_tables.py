@@ -54,7 +54,7 @@ def report_throughput(
 ) -> int:
     """Print the table of every selected workload; InvalidRequest with every problem. Each name or size may be a
     comma-separated list."""
-    from planner.cli._offer_listings import open_catalog
+    from planner.library.catalog_files import open_catalog
 
     faults: list[InputProblem] = []
     texts = split_names(gang_sizes)
@@ -105,13 +105,14 @@ def _read_needs(
 ) -> tuple[Request, Catalog, Sequence[WorkloadDemand]]:
     """The request of a file as `planner estimate` plans it, its catalogue, and the demand of each workload."""
     from planner.application import process_document
-    from planner.cli._request_files import expand_document, read_bytes
+    from planner.cli._input_problems import option_flag
     from planner.inputs.file_reader import read_isolated as read
+    from planner.library.request_files import expand_document, read_bytes
     from planner.pipeline import prepare_needs
 
     settings = {name: split_names(options[name]) for name in ("providers", "regions") if options[name]}
     source = read(read_bytes(file, faults), file)
-    document, unread = expand_document(source.document, settings, file)
+    document, unread = expand_document(source.document, settings, file, place=option_flag)
     complaints = (*unread, *source.complaints)
     places = {**source.places, **{name: f"--{name}" for name in settings}}
     try:

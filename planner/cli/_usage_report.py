@@ -1,9 +1,8 @@
-"""Behind `planner usage`: reads billing exports and prints the sums of `planner.inputs.bills`."""
+"""Behind `planner usage` for bills: reads billing exports and prints the sums of `planner.inputs.bills`."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -11,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from planner.cli._exit_codes import DONE
-from planner.cli._input_problems import unreadable_file
 from planner.cli._tables import print_report
+from planner.cli._terminal import show_progress
 from planner.inputs.bills import Bill, NotABill, read
 from planner.inputs.bills.bill import BilledUsageLine
 from planner.inputs.bills.commitments import Commitment, collect_commitments
 from planner.inputs.bills.usage import Usage, UsageSum, combine_bills, sum_lines, sum_lines_by
+from planner.inputs.measured_use import is_measured_use
+from planner.library.file_problems import unreadable_file
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
 from pricing.counted_nouns import format_count
@@ -26,6 +27,7 @@ from pricing.plain_text import plain_text as clean
 from pricing.text_tables import align_columns
 
 UNSPECIFIED = "not in the bill"
+HEAD_BYTES = 100_000
 NUMBERS = ("rows", "hours", "unused", "billed", "effective", "nodes", "fee/month", "cost/month")
 VIEWS: tuple[tuple[str, Callable[[Usage, BilledUsageLine], str]], ...] = (
     ("month", lambda _, line: line.month),
@@ -48,16 +50,38 @@ KINDS = {
 
 
 def report_usage(files: Sequence[str], tag: str, form: str) -> int:
-    """Print the sums of the bills and return the exit code; InvalidRequest with every problem of all of them."""
-    bills = _read_bills(files)
-    try:
-        baseline = combine_bills(bills, tag)
-    except LookupError as error:
-        message = "no row of accelerators has that tag"
-        raise InvalidRequest((InputProblem("", "--tag", message, tag, error.args[0]),)) from None
+    """Print the sums of the files and return the exit code; InvalidRequest with every problem of all of them."""
+    if measured := [file for file in files if is_measured_file(file)]:
+        if len(measured) < len(files):
+            bills_too = next(file for file in files if file not in measured)
+            message = f"no measured use, and {measured[0]} is"
+            raise InvalidRequest((InputProblem("", bills_too, message, "", "bills or measured use, not both"),))
+        from planner.cli._measured_use_report import report_measured_use
+
+        return report_measured_use(files, tag, form)
+    baseline = read_usage(files, tag)
     columns = (*NAME_COLUMNS, *SUM_COLUMNS)
     print_report(form, _usage_lines(baseline), columns, _usage_records(baseline), lambda: _usage_document(baseline))
     return DONE
+
+
+def read_usage(files: Sequence[str], tag: str) -> Usage:
+    """The usage of bills together; InvalidRequest with every problem of all of them."""
+    bills = _read_bills(files)
+    try:
+        return combine_bills(bills, tag)
+    except LookupError as error:
+        message = "no row of accelerators has that tag"
+        raise InvalidRequest((InputProblem("", "--tag", message, tag, error.args[0]),)) from None
+
+
+def is_measured_file(file: str) -> bool:
+    """Whether the head of a file is that of measured use; False for a folder and an unreadable file."""
+    try:
+        with Path(file).open("rb") as opened:
+            return is_measured_use(opened.read(HEAD_BYTES))
+    except OSError:
+        return False
 
 
 def _read_bills(files: Sequence[str]) -> list[Bill]:
@@ -69,7 +93,8 @@ def _read_bills(files: Sequence[str]) -> list[Bill]:
                 faults.append(InputProblem("", file, "named twice", expected="each file once"))
                 continue
             paths.add(path)
-            bills.append(read(Path(file), catalog, name=file, progress=progress_printer(file)))
+            with show_progress(f"reading {clean(file)}") as line:
+                bills.append(read(Path(file), catalog, name=file, progress=line.update_fraction))
         except NotABill as fault:
             expected = "a FOCUS, AWS CUR, Azure, Google Cloud or Oracle billing export"
             faults.append(InputProblem("", file, f"no bill: {fault}", expected=expected))
@@ -78,18 +103,6 @@ def _read_bills(files: Sequence[str]) -> list[Bill]:
     if faults:
         raise InvalidRequest(tuple(faults))
     return bills
-
-
-def progress_printer(file: str) -> Callable[[float], None] | None:
-    """A function that prints reading progress on a terminal; None elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show_progress(fraction: float) -> None:
-        sys.stderr.write(f"\rreading {clean(file)} ... {fraction:4.0%}" + ("\n" if fraction >= 1 else ""))
-        sys.stderr.flush()
-
-    return show_progress
 
 
 def _usage_lines(baseline: Usage) -> list[str]:

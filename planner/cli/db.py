@@ -7,7 +7,7 @@ import click
 from planner.cli._service_options import open_service_store, open_store_url, require_server, store_option
 
 
-@click.group(short_help="Upgrade, back up and prune the store of a service.")
+@click.group(short_help="Upgrade, back up, prune and look into the store of a service.")
 def command() -> None:
     """Keep the store of a service: its tables, a copy of it, and its age.
 
@@ -16,6 +16,7 @@ def command() -> None:
       planner db upgrade
       planner db backup backups/planner-2026-11-21.sqlite
       planner db prune --days 90 --plans 10000
+      planner db prices
     """
     require_server()
 
@@ -52,11 +53,16 @@ def backup(store: str | None, file: str) -> None:
 
 @command.command()
 @store_option
-@click.option("--days", type=click.FloatRange(0, min_open=True), help="Delete plans and ended jobs that are older.")
+@click.option(
+    "--days", type=click.FloatRange(0, min_open=True), help="Delete plans, reviews and ended jobs that are older."
+)
 @click.option("--plans", type=click.IntRange(0), help="Delete all but so many of the newest plans of each project.")
 @click.option("--audit-days", type=click.FloatRange(0, min_open=True), help="Delete the audit before so many days.")
 def prune(store: str | None, days: float | None, plans: int | None, audit_days: float | None) -> None:
-    """Delete old plans, and jobs that have ended, by age, by count or both; and old records of the audit."""
+    """Delete old plans, reviews, and jobs that have ended, by age, by count or both; and old records of the audit.
+
+    Plans of reviews stay. A service does the same by itself: planner serve --retention-days.
+    """
     from planner.service.store.upkeep import prune_audit, prune_store
 
     if days is None and plans is None and audit_days is None:
@@ -67,3 +73,32 @@ def prune(store: str | None, days: float | None, plans: int | None, audit_days: 
         deleted["acts"] = prune_audit(opened.engine, audit_days)
     opened.close()
     click.echo(f"deleted {', '.join(f'{count:,} {name}' for name, count in deleted.items())}")
+
+
+@command.command(short_help="List the sets of prices in use.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+def prices(store: str | None, as_json: bool, as_csv: bool) -> None:
+    """List the sets of prices that plans were made with, the last in use first.
+
+    Plans with one digest were made with the same prices, private ones and exchange rates included.
+    """
+    from dataclasses import asdict
+
+    from planner.cli._tables import one_format, print_report
+    from planner.service.timestamps import to_time
+    from pricing.text_tables import align_columns
+
+    form = one_format(as_json, as_csv)
+    opened = open_service_store(store)
+    snapshots = opened.price_snapshots.list()
+    opened.close()
+    records = [
+        asdict(each)
+        | {name: to_time(getattr(each, name)).isoformat(timespec="seconds") for name in ("first_used", "last_used")}
+        for each in snapshots
+    ]
+    columns = ("digest", "plans", "prices", "oldest_price", "version", "first_used", "last_used")
+    cells = [[str(record[name])[: 12 if name == "digest" else None] for name in columns] for record in records]
+    print_report(form, align_columns(columns, cells), columns, records, lambda: records)

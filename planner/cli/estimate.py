@@ -68,9 +68,10 @@ def command(
 ) -> int:
     """Plan the workloads in FILE (or on standard input): capacity to rent, commit to or buy, month by month.
 
-    FILE is XLSX, ODS, CSV, an export of a price calculator, a bill, YAML or JSON. Options override its settings. LIST
-    is comma-separated and may be repeated. The first screen is printed (--full: all of the report); -o writes further
-    formats: plan.xlsx is a workbook, plan.json the complete plan, terraform/ a folder. All are written or none.
+    FILE is XLSX, ODS, CSV, an export of a price calculator, a bill, YAML or JSON; a SkyPilot, Kubernetes or Slurm file;
+    or what sacct, DCGM or OpenCost measured. Options override its settings. LIST is comma-separated, may be repeated.
+    The first screen is printed (--full: all of the report); -o writes further formats: plan.xlsx is a workbook,
+    plan.json the complete plan, terraform/ a folder. All are written or none.
 
     \b
     Examples:
@@ -86,7 +87,7 @@ def command(
     budget or a price too old (the reasons are printed, all outputs written); 1 internal error; 130 interrupted.
     """
     from planner.cli._estimate_settings import InputFileOptions, estimate, explain
-    from planner.cli._plan_outputs import OutputChoice
+    from planner.cli._output_options import OutputChoice
 
     inputs = InputFileOptions.take_from(options)
     if explain_input:

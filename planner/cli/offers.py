@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from planner.cli._plan_options import CARD_HELP, RATES_HELP
+from planner.cli._plan_options import PRICE_FILE_OPTIONS, with_options
 
 
 class OfferFilterCommand(click.Command):
@@ -17,8 +17,7 @@ class OfferFilterCommand(click.Command):
 
 
 @click.command(cls=OfferFilterCommand, short_help="List offerings with price, source and date.")
-@click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
-@click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
+@with_options(PRICE_FILE_OPTIONS)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: all values, sources and gaps.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line per price.")
 def command(

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from planner.cli._service_options import chosen_settings, open_store_url, setting_options, store_option
+from planner.cli._default_settings import SettingOption
+from planner.cli._service_options import SECTION, chosen_settings, open_store_url, setting_options, store_option
 from planner.service import AccessSettings, GateSettings, ServiceLimits
 
 
@@ -29,15 +30,16 @@ from planner.service import AccessSettings, GateSettings, ServiceLimits
 @click.option(
     "--auth/--no-auth",
     "key_required",
+    cls=SettingOption,
+    section=SECTION,
     default=None,
-    envvar="PLANNER_AUTH",
-    help="Require an API key or a token.  [env var: PLANNER_AUTH; default: unless --host is of this machine only]",
+    help="Require an API key or a token.  [default: unless --host is of this machine only]",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["json", "text"]),
-    envvar="PLANNER_LOG_FORMAT",
-    show_envvar=True,
+    cls=SettingOption,
+    section=SECTION,
     help="Lines of the log.  [default: text in a terminal, json elsewhere]",
 )
 @setting_options(ServiceLimits, GateSettings, AccessSettings)
@@ -54,8 +56,8 @@ def command(
     Jobs and plans are in the store: a plan goes on after a restart, and ?compare_to= and Terraform find earlier plans.
     It needs no network: it plans with the prices on this machine. It listens on the loopback interface, where it needs
     no key. On any other --host each request needs an API key (planner key create) or a token of your identity provider
-    (--oidc-issuer); put a proxy that speaks TLS in front of it. Each option that has a default below is an environment
-    variable, too: PLANNER_HEADER_SECONDS.
+    (--oidc-issuer); put a proxy that speaks TLS in front of it. A variable (PLANNER_HEADER_SECONDS) or the settings
+    file can state each option but --host and --port, too.
 
     \b
     Examples:
@@ -65,6 +67,7 @@ def command(
       curl -s 'localhost:8000/offers?accelerator=H100&count=8&sort=price'
     """
     url = open_store_url(store)  # one that cannot be opened fails here
+    import signal
     import sys
 
     from planner.service.app import create
@@ -81,6 +84,7 @@ def command(
         app = create(chosen_settings(ServiceLimits, stated), url, gate, access)
     except ValueError as wrong:
         raise click.UsageError(str(wrong)) from None
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn ends in order, and then as the signal would
     lines = log_settings(log_format or ("text" if sys.stderr.isatty() else "json"))
     PlanServer(app, server_config(app, gate, host=host, port=port, log_config=lines)).run()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from planner.cli._plan_options import CARD_HELP, RATES_HELP
+from planner.cli._plan_options import PRICE_FILE_OPTIONS, with_options
 
 
 @click.command(short_help="Estimate throughput on every accelerator, with intervals, and what to measure next.")
@@ -25,8 +25,7 @@ from planner.cli._plan_options import CARD_HELP, RATES_HELP
     help="The only providers to rent from.  [default: all but those on request]",
 )
 @click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]")
-@click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
-@click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
+@with_options(PRICE_FILE_OPTIONS)
 @click.option(
     "--all",
     "everything",

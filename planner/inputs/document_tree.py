@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, digest, placeholder_request, reject_file
@@ -14,6 +14,10 @@ from planner.result import InputProvenance, InputReading
 DEPTH_MAX = 40
 NODES_MAX = 200_000
 CHARACTERS_MAX = 2_000_000
+SCHEMA_KEY = "$schema"
+"""The key by which an editor finds the schema of a document; no part of a request."""
+WORKLOAD_KEYS = frozenset(("name", "demand", "measurements", "serving", "sweep"))
+"""A document with one of these and without `workloads` is one workload: a request has none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ def document_text(data: bytes) -> str:
 def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) -> ParsedFile:
     """The request in a document: a complete one, a single workload, or a list of workloads."""
     walk = _DocumentConverter()
+    if root.shape == "map":
+        root = replace(root, value=[pair for pair in root.value if pair[0].value != SCHEMA_KEY])
     prefix, wrap = _detect_form(root)
     try:
         value = walk.value(root, prefix, 0)
@@ -63,7 +69,7 @@ def _detect_form(root: DocumentNode) -> tuple[str, str]:
     if root.shape == "list":
         return "workloads", "workloads"
     keys = {key.value for key, _ in root.value} if root.shape == "map" else set()
-    if "workloads" not in keys and keys & {"demand", "measurements"}:
+    if "workloads" not in keys and keys & WORKLOAD_KEYS:
         return "workloads[0]", "workload"
     return "", ""
 

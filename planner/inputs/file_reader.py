@@ -37,8 +37,10 @@ SECONDS = 60.0
 class FormatModule(Protocol):
     """The names of a module of `formats`, checked when it is loaded. Flags are optional.
 
-    `claims`: the content alone identifies the format. IS_SURE: the content decides, whatever the file's suffix.
-    IS_SHEET: columns can be mapped. IS_ISOLATED: `read` runs its own worker process.
+    `claims`: the content alone identifies the format. IS_SURE: the content decides, whatever the file's suffix; only
+    such a format may have no suffix. IS_SHEET: columns can be mapped. IS_ISOLATED: `read` runs its own worker process.
+    ASKS: it has doubts, which answers settle, without being a sheet. IS_USAGE: it has use of the past, which is
+    projected.
     """
 
     SUFFIXES: tuple[str, ...]
@@ -61,6 +63,8 @@ class InputFormat:
     is_sure: bool
     is_sheet: bool
     is_isolated: bool
+    asks: bool
+    is_usage: bool
 
 
 @cache
@@ -74,7 +78,7 @@ def formats() -> tuple[InputFormat, ...]:
 def _load_format(name: str, module_name: str) -> InputFormat:
     module = importlib.import_module(module_name)
     hooks: FormatModule = check_plugin(module, FormatModule, "input format")
-    flags = (getattr(module, flag, False) for flag in ("IS_SURE", "IS_SHEET", "IS_ISOLATED"))
+    flags = (getattr(module, flag, False) for flag in ("IS_SURE", "IS_SHEET", "IS_ISOLATED", "ASKS", "IS_USAGE"))
     return InputFormat(name, hooks.SUFFIXES, hooks.claims, hooks.read, *flags)
 
 

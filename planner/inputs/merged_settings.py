@@ -17,6 +17,10 @@ Place = Callable[[str], str]
 MONTHS_PLANNED: int = Request.model_fields["months"].default
 MERGED_FIELDS = ("assumptions", "risk", "uncertainty")
 """Mappings of a document whose entries settings override one by one."""
+PLACES = frozenset({"providers", "regions"})
+"""Fields that narrow one another: who states one means it alone."""
+DISCOUNT_RATE = "discount_rate_annual"
+"""A field of a request, and an assumption of the same name."""
 
 
 def merge_settings(
@@ -39,6 +43,29 @@ def merge_settings(
         merged["start"] = left[0]
         merged.setdefault("months", min(month_index(left[-1]) - month_index(left[0]) + 1, MONTHS_PLANNED))
     return merged, [*validate_currency_override(document, settings, place("currency"))]
+
+
+def select_unstated(defaults: Mapping[str, Any], *stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `defaults` that none of the documents `stated` speaks against: the entries of MERGED_FIELDS one by one,
+    places only where no place is stated.
+
+    >>> select_unstated({"currency": "EUR", "regions": ["eu-west-1"]}, {"providers": ["gcp"]})
+    {'currency': 'EUR'}
+    """
+    fields = {name for document in stated for name in document}
+    assumed = {name for document in stated for name in document.get("assumptions") or ()}
+    narrowed, rated = PLACES & fields, DISCOUNT_RATE in assumed
+    unstated: dict[str, Any] = {}
+    for field, value in defaults.items():
+        spoken = field in fields or (field in PLACES and narrowed) or (field == DISCOUNT_RATE and rated)
+        if field in MERGED_FIELDS and isinstance(value, Mapping):
+            parts = {name for document in stated for name in document.get(field) or ()}
+            parts |= {DISCOUNT_RATE} & fields
+            if left := {name: part for name, part in value.items() if name not in parts}:
+                unstated[field] = left
+        elif not spoken:
+            unstated[field] = value
+    return unstated
 
 
 def merge_mappings(original: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:

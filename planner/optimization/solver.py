@@ -244,8 +244,9 @@ def _run_search(
             return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
         raise InternalError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     best = info.objective_function_value
-    bound = info.mip_dual_bound if integer else best
-    proven = status == highspy.HighsModelStatus.kOptimal and (best - bound <= GAP_TARGET * max(abs(best), 1e-9) + 1e-9)
+    is_optimal = status == highspy.HighsModelStatus.kOptimal
+    bound = info.mip_dual_bound if integer else best if is_optimal else -math.inf
+    proven = is_optimal and (best - bound <= GAP_TARGET * max(abs(best), 1e-9) + 1e-9)
     return Solution(
         "optimal" if proven else "within_gap",
         best,

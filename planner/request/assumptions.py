@@ -19,6 +19,8 @@ from pricing.exchange_rates import ExchangeRate
 Assumptions = Mapping[str, Assumption]
 DEFAULTS_CURRENCY = "USD"
 """What the defaults that are amounts are stated in."""
+SYSTEM_FIGURES = ("price_of_", "power_kw_of_", "rack_units_of_")
+"""How the names begin that replace a figure of one owned system."""
 
 
 @cache
@@ -139,4 +141,5 @@ def override_names(system: str) -> tuple[str, str, str]:
     """The names of the assumptions that replace a system's price, maximum power and height: price_of_8x_h100_server,
     power_kw_of_..., rack_units_of_..."""
     key = re.sub(r"[^a-z0-9]+", "_", system.casefold()).strip("_")
-    return f"price_of_{key}", f"power_kw_of_{key}", f"rack_units_of_{key}"
+    price, power, height = (prefix + key for prefix in SYSTEM_FIGURES)
+    return price, power, height

@@ -2,6 +2,7 @@
 
 PlannerError
 ├── InvalidRequest     problems of the input: all at once, each with its place         (exit code 2, HTTP 422)
+│   └── OpenQuestions  only questions that an answer settles                           (the same)
 └── InternalError      a plan that does not replay: a bug of this program          (exit code 1, HTTP 500)
 
 A plan that cannot exist is no error: it is a Plan with `status` infeasible (exit code 3, HTTP 200).
@@ -72,6 +73,21 @@ class InvalidRequest(PlannerError):
         self.complaints = complaints
         self.doubts = doubts
         super().__init__("\n".join(str(complaint) for complaint in complaints))
+
+    @property
+    def faults(self) -> tuple[InputProblem, ...]:
+        """The problems that no answer settles: `complaints` without the questions."""
+        questions = {each.to_problem() for each in self.doubts}
+        return tuple(each for each in self.complaints if each not in questions)
+
+    @property
+    def proposals(self) -> dict[str, str]:
+        """The proposed answer to each question, by its id: change wrong ones, and give them as answers."""
+        return {each.id: each.proposed for each in self.doubts}
+
+
+class OpenQuestions(InvalidRequest):
+    """The input can be planned once its `doubts` have answers; `proposals` has one for each."""
 
 
 class InternalError(PlannerError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -97,12 +97,18 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
-def refuse_path(field: str, instead: str) -> Any:
-    """A validator of a model in which `field` would name a file: only commands read files."""
+class DescribedByFile(RequestModel):
+    """A part of a request that a file may describe instead, in the field FILE_FIELD: only commands read files."""
 
-    def _is_written_out(cls: type[BaseModel], value: Any) -> Any:  # noqa: ARG001  (pydantic binds by the name)
-        if isinstance(value, dict) and field in value:
-            raise ValueError(f"{instead} written out; only commands read a file that is named here")
+    FILE_FIELD: ClassVar[str]
+    FILE_MEANING: ClassVar[str]
+    """What the file is, as editors show it."""
+    WRITTEN_OUT: ClassVar[str]
+    """What is expected where no file is read."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_written_out(cls, value: Any) -> Any:
+        if isinstance(value, dict) and cls.FILE_FIELD in value:
+            raise ValueError(f"{cls.WRITTEN_OUT} written out; only commands read a file that is named here")
         return value
-
-    return model_validator(mode="before")(_is_written_out)

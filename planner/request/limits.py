@@ -5,12 +5,29 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from planner.request.field_types import Amount, Date, Fraction, LongText, Money, Positive, RequestModel, Text
-from pricing.price import PurchaseKind
+from pricing.price import PurchaseKind, purchase_kinds
 from pricing.quota import Quota, QuotaUnit, unknown_kinds
 
+
+def _require_kind(name: str) -> str:
+    kinds = purchase_kinds()
+    if name not in kinds:
+        quoted = [repr(each) for each in kinds]
+        expected = f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+        raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
+    return name
+
+
+PurchaseKindName = Annotated[
+    str,
+    AfterValidator(_require_kind),
+    WithJsonSchema({"type": "string", "enum": list(get_args(PurchaseKind))}),
+]
+"""A kind of purchase option; the schema has those without plug-ins."""
 YearlyAmounts = Money | Annotated[list[Money], Field(min_length=1, max_length=10)]
 """One amount for each year of the plan (months 1 to 12 are the first), or one amount a year in order."""
 
@@ -33,7 +50,7 @@ class PlanLimits(RequestModel):
     """Largest number of racks for owned nodes."""
     carbon_kg_per_year: YearlyKilograms | None = None
     """Largest emission of all nodes in each year of the plan, in kg CO2e; nodes of unknown carbon are not used."""
-    purchase_options: tuple[PurchaseKind, ...] = ()
+    purchase_options: tuple[PurchaseKindName, ...] = ()
     """The only kinds of purchase option in the cloud (on_demand, spot, reserved ...); empty: any."""
     commitment_coverage_min: Fraction | None = None
     """Least share that commitments for a term cover of use on demand and in them, by its cost on demand, over the

@@ -20,6 +20,7 @@ from planner.request.field_types import (
     Currency,
     DailyShape,
     Date,
+    DescribedByFile,
     Fraction,
     MonthlyAmounts,
     PlanDate,
@@ -30,11 +31,11 @@ from planner.request.field_types import (
     RequestModel,
     Text,
     YearMonth,
-    refuse_path,
 )
 from planner.request.limits import CallPrice, PlanLimits, QuotaLine, RiskRequest, UncertaintyRequest, require_quota_rows
 from planner.request.neural_network import NeuralNetwork
 from planner.request.ownership import Existing, Finance, OwnSystem, Site
+from planner.request.recovery import Recovery
 from planner.request.serving import Serving
 from planner.request.sweeps import Sweep
 
@@ -45,8 +46,14 @@ WorkFamily = Literal["training", "llm_training", "inference", "prefill", "decode
 WORKLOADS_MAX = 1000
 
 
-class Measurement(RequestModel):
+class Measurement(DescribedByFile):
     """How fast the workload ran on `count` accelerators: exactly one of units_per_second and units_per_hour."""
+
+    FILE_FIELD = "file"
+    FILE_MEANING = (
+        "File that `planner measure` wrote, relative to this one; fields beside it replace those of the file."
+    )
+    WRITTEN_OUT = "a measurement"
 
     accelerator: Text
     """Name of the accelerator, as any cloud writes it."""
@@ -71,8 +78,6 @@ class Measurement(RequestModel):
     """Date of the measurement."""
     source: str = ""
     """Where the measurement is from."""
-
-    _is_written_out = refuse_path("file", "a measurement")
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
@@ -171,19 +176,6 @@ def _default_from_sweep(field: str) -> BeforeValidator:
 
 
 INVALID_SWEEP = object()
-RecoveryLevel = Literal["pilot_light", "warm_standby", "active_active"]
-
-
-class Recovery(RequestModel):
-    """A second place for a workload, for the loss of the first: its data there, and nodes by the level."""
-
-    level: RecoveryLevel
-    """Readiness: pilot_light, the data alone; warm_standby, a share of the service (standby_fraction);
-    active_active, all of it."""
-    place: Text
-    """Provider and region of the second place (aws us-west-2); the workload itself runs elsewhere."""
-    replicated_gb_per_month: Amount = 0
-    """Changed data in GB per month that is copied there."""
 
 
 class Workload(RequestModel):
@@ -376,6 +368,10 @@ class Request(RequestModel):
             if (first := limits.setdefault((line.provider, line.region, line.code), index)) != index:
                 raise ValueError(f"quotas[{index}]: the same provider, region and code as quotas[{first}]")
         return self
+
+
+SETUP_FIELDS = ("systems", "existing", "site", "finance", "limits", "grid_gco2e_per_kwh", "call_prices", "uncertainty")
+"""The parts of a request that a setup file may hold."""
 
 
 def parse_request(

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from planner.request.field_types import Positive, Precision, RequestModel, Text, refuse_path
+from planner.request.field_types import DescribedByFile, Positive, Precision, RequestModel, Text
 
+WRITTEN_COUNT = r"^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmbtKMBT])\s*$"
 COUNT_SUFFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 INTEGER_PRECISIONS = ("int8", "int4")
 """Weights that are read, never trained."""
@@ -17,15 +18,14 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 def _parse_count(value: Any) -> Any:
     """7B and 350M as they are written; anything else as it is."""
-    match = (
-        re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmbt])\s*", value, re.IGNORECASE)
-        if isinstance(value, str)
-        else None
-    )
+    match = re.fullmatch(WRITTEN_COUNT, value) if isinstance(value, str) else None
     return float(match[1]) * COUNT_SUFFIXES[match[2].lower()] if match else value
 
 
-ParameterCount = Annotated[Positive, BeforeValidator(_parse_count)]
+ParameterCount = Annotated[
+    Positive,
+    BeforeValidator(_parse_count, json_schema_input_type=Positive | Annotated[str, Field(pattern=WRITTEN_COUNT)]),
+]
 
 
 class Parallelism(RequestModel):
@@ -43,9 +43,15 @@ class Parallelism(RequestModel):
     """How data-parallel copies exchange gradients."""
 
 
-class NeuralNetwork(RequestModel):
+class NeuralNetwork(DescribedByFile):
     """A network and how it is run: `model`, or `parameters` and as much of its shape as is known. A shape that is
     neither given nor that of the named model is inferred from models of like size, and said so."""
+
+    FILE_FIELD = "config"
+    FILE_MEANING = (
+        "config.json of the model (Hugging Face), relative to this file; fields beside it replace those of the model."
+    )
+    WRITTEN_OUT = "the figures of a config.json"
 
     model: Text | None = None
     """A published model (llama-2-7b; see planner memory --models); supplies every value not given here."""
@@ -92,8 +98,6 @@ class NeuralNetwork(RequestModel):
     parallelism: Parallelism | None = None
     """How the gang splits the network; default: ZeRO 3 over the gang for training, tensor parallelism within 8
     accelerators for inference."""
-
-    _is_written_out = refuse_path("config", "the figures of a config.json")
 
     @model_validator(mode="after")
     def _check_model_known(self) -> Self:

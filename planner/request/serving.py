@@ -6,14 +6,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.request.field_types import Positive, RequestModel, Text, refuse_path
+from planner.request.field_types import DescribedByFile, Positive, RequestModel, Text
 
 Engine = Literal["vllm", "sglang", "trtllm"]
 Variation = Annotated[float, Field(ge=0, le=10)]
 
 
-class ServedRate(RequestModel):
+class ServedRate(DescribedByFile):
     """A rate of this model that you measured; lengths that are not stated are those of the service."""
+
+    FILE_FIELD = "file"
+    FILE_MEANING = (
+        "Results of a benchmark of the server, relative to this file; fields beside it replace those of the results."
+    )
+    WRITTEN_OUT = "a measurement"
 
     accelerator: Text
     """Name of the accelerator, as any cloud writes it."""
@@ -34,8 +40,6 @@ class ServedRate(RequestModel):
     accelerator."""
     source: str = ""
     """Where the measurement is from."""
-
-    _is_written_out = refuse_path("file", "a measurement")
 
 
 class Speculation(RequestModel):
@@ -61,8 +65,12 @@ class Disaggregation(RequestModel):
     once."""
 
 
-class Serving(RequestModel):
+class Serving(DescribedByFile):
     """The requests of a service and the limits on their times; the model is `network`, arrivals are `demand`."""
+
+    FILE_FIELD = "trace"
+    FILE_MEANING = "Trace of the requests as they arrived, relative to this file: gives lengths and demand."
+    WRITTEN_OUT = "lengths of the requests, and a demand,"
 
     input_tokens: Positive
     """Tokens of a prompt, mean over requests."""
@@ -98,8 +106,6 @@ class Serving(RequestModel):
     measured: Annotated[tuple[ServedRate, ...], Field(max_length=1000)] = ()
     """Rates that you measured. Replicas of that accelerator and about that count have them as their level; elsewhere
     they count beside the published results."""
-
-    _is_written_out = refuse_path("trace", "lengths of the requests, and a demand,")
 
     @model_validator(mode="after")
     def _tells_limits_apart(self) -> Self:

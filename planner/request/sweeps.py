@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from planner.request.field_types import MONTHS_MAX, Positive, RequestModel, YearMonth
 from pricing.csv_tables import parse_number
 
+WRITTEN_PART = r"^\s*[0-9.]+\s*/\s*[0-9.]+\s*$"
 PositiveInt = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
@@ -36,7 +37,10 @@ class Sweep(RequestModel):
     """Work units of one experiment."""
     at_once: PositiveInt | None = None
     """Experiments that may run at once; default: all that are due together."""
-    accelerators_each: Annotated[Positive, BeforeValidator(_parse_number)] = 1.0
+    accelerators_each: Annotated[
+        Positive,
+        BeforeValidator(_parse_number, json_schema_input_type=Positive | Annotated[str, Field(pattern=WRITTEN_PART)]),
+    ] = 1.0
     """Accelerators of one experiment: a whole number, or the part of one (0.25 or 1/7) if it shares an accelerator."""
     share: Literal["none", "time", "slice"] = "none"
     """How experiments share an accelerator: none, time (time-slicing or MPS) or slice (Multi-Instance GPU, or types

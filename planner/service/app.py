@@ -3,29 +3,28 @@ offers, which are fast, are computed here."""
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
-from sqlalchemy.exc import OperationalError
+from fastapi import FastAPI
 from starlette_compress import CompressMiddleware
 
-from planner.service import openapi_schemas, problems
+from planner.service import openapi_reviews, openapi_schemas, problems
 from planner.service.gate.gate import install_gate
 from planner.service.gate.settings import AccessSettings, GateSettings
+from planner.service.gate.store_outages import answer_store_outage
 from planner.service.http_content import ContentDigestMiddleware
 from planner.service.limits import ServiceLimits
 from planner.service.page_files import install_page
 from planner.service.plan_desk import PlanDesk
 from planner.service.queue import RenderPool
-from planner.service.routes import catalogue, operations, plans
+from planner.service.review_documents import Review
+from planner.service.routes import catalogue, operations, plans, reviews
 from planner.service.store import open_store
-from planner.service.store.engine import STORE_FILE, sqlite_url
+from planner.service.store.engine import STORE_FILE, STORE_OUTAGES, sqlite_url
 from pricing.accelerator import Accelerator
 
 
@@ -64,7 +63,8 @@ def create(
     )
     app.state.limits = limits
     problems.install_error_handlers(app)
-    app.add_exception_handler(OperationalError, _tell_unreachable_store)
+    for outage in STORE_OUTAGES:
+        app.add_exception_handler(outage, answer_store_outage)
     app.add_middleware(ContentDigestMiddleware)
     app.add_middleware(CompressMiddleware, brotli=False)
     app.state.gate = install_gate(app, gate_settings or GateSettings(), access or AccessSettings())
@@ -72,11 +72,6 @@ def create(
     install_page(app)
     openapi_schemas.install_openapi(app)
     return app
-
-
-def _tell_unreachable_store(_: Request, error: Exception) -> Response:
-    logging.getLogger("planner.service").error("the store does not answer: %s", error)
-    return problems.problem_response(503, "store", "Store unreachable", "The store does not answer; try again later.")
 
 
 def _add_routes(app: FastAPI) -> None:
@@ -103,7 +98,22 @@ def _add_routes(app: FastAPI) -> None:
         app.add_api_route(
             f"{prefix}/catalog", catalogue.catalog, include_in_schema=shown, response_model=catalogue.CatalogAge
         )
+    _add_review_routes(app)
     app.add_api_route("/examples/{name}", catalogue.example, include_in_schema=False)
     app.add_api_route("/healthz", catalogue.healthz, response_model=catalogue.Health)
     app.add_api_route("/readyz", operations.readyz, **openapi_schemas.READY)
     app.add_api_route("/metrics", operations.metrics, include_in_schema=False)
+
+
+def _add_review_routes(app: FastAPI) -> None:
+    one, links, shared = "/v1/reviews/{review_id}", "/v1/reviews/{review_id}/links", "/v1/shared/{token}"
+    app.add_api_route("/v1/reviews", reviews.create_review, methods=["POST"], **openapi_reviews.CREATE_REVIEW)
+    app.add_api_route("/v1/reviews", reviews.list_reviews, response_model=list[Review])
+    app.add_api_route(one, reviews.read_review, **openapi_reviews.READ_REVIEW)
+    app.add_api_route(one, reviews.change_review, methods=["PUT"], **openapi_reviews.CHANGE_REVIEW)
+    app.add_api_route(one, reviews.delete_review, methods=["DELETE"], **openapi_reviews.DELETE_REVIEW)
+    app.add_api_route(links, reviews.share_review, methods=["POST"], **openapi_reviews.SHARE_REVIEW)
+    app.add_api_route(links, reviews.end_sharing, methods=["DELETE"], **openapi_reviews.END_SHARING)
+    app.add_api_route(shared, reviews.read_shared_review, **openapi_reviews.READ_SHARED_REVIEW)
+    app.add_api_route(f"{shared}/plan", reviews.read_shared_plan, **openapi_reviews.READ_SHARED_PLAN)
+    app.add_api_route("/v1/answers", reviews.list_answers, response_model=dict[str, str])

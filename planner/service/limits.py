@@ -33,4 +33,11 @@ class ServiceLimits:
     lease_seconds: float = setting(15.0, "Seconds without a sign of life after which another worker takes a plan.")
     body_bytes: int = setting(4 * 2**20, "Bytes of a request.")
     file_bytes: int = setting(_largest_file, "Bytes of a file.")
+    retention_days: float | None = setting(
+        None, "Days after which plans, reviews and ended jobs are deleted, if stated."
+    )
+    retention_plans: int | None = setting(
+        None, "Newest plans of each project that remain, in addition to those of reviews.", least=0
+    )
+    retention_audit_days: float | None = setting(None, "Days after which records of the audit are deleted, if stated.")
     remembered_bytes: int = setting(64 * 2**20, "Bytes of recent answers held in memory.")

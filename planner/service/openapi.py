@@ -14,7 +14,7 @@ from pathlib import Path
 
 from planner.service.app import create
 from planner.service.openapi_schemas import EXAMPLES, QUERY
-from planner.service.plan_jobs import CrashedJob, RejectedRequest, UnreadablePrices, run_plan_job
+from planner.service.plan_jobs import CrashedJob, FailedPlugin, RejectedRequest, UnreadablePrices, run_plan_job
 from planner.service.problems import invalid_request_response
 from planner.service.uploads import Upload
 
@@ -31,6 +31,8 @@ def answer_example(request: bytes) -> bytes:
         raise RuntimeError(result.details)
     if isinstance(result, UnreadablePrices):
         raise RuntimeError("; ".join(result.faults))
+    if isinstance(result, FailedPlugin):
+        raise RuntimeError(result.reason)
     if isinstance(result, RejectedRequest):
         return bytes(invalid_request_response(result.complaints, readable=result.readable).body)
     return gzip.decompress(result.compressed_plan)

@@ -9,6 +9,7 @@ from typing import Any
 from planner.reports import formats
 from planner.request.models import Request
 from planner.result.field_descriptions import field_descriptions
+from planner.service import problems
 from planner.service.plan_jobs import ACCEPT, ANSWER, FILE_PARAMETERS, MAP, SETTINGS, SHEET
 from planner.service.plan_views import INCLUDE, PLAN_FIELDS, VIEW, VIEWS
 from pricing.search import FIELDS
@@ -101,3 +102,14 @@ def filter_parameter(name: str) -> dict[str, Any]:
     elif "float" in str(item.type):
         schema = {"type": "number"}
     return query_parameter(name, item.metadata["help"], schema)
+
+
+def problem_responses(**descriptions: str) -> dict[int | str, dict[str, Any]]:
+    """Responses in the form of a problem: status_415="why"."""
+    return {
+        int(status.removeprefix("status_")): {
+            "description": why,
+            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMA}Problem"}}},
+        }
+        for status, why in descriptions.items()
+    }

@@ -22,6 +22,7 @@ from planner.service.openapi_parameters import (
     filter_parameter,
     format_parameter,
     header_parameter,
+    problem_responses,
     query_parameter,
     setting_parameters,
     view_parameters,
@@ -30,6 +31,7 @@ from planner.service.plan_answers import PlanJob
 from planner.service.plan_jobs import ASSUMPTION, ASSUMPTION_HELP, COMPARE_TO, COMPARE_TO_HELP
 from planner.service.plan_views import DETAILS
 from planner.service.problems import Problem
+from planner.service.review_documents import ChangedReview, NewReview, Review, ReviewLink, ReviewSharing
 from planner.service.routes.operations import Readiness
 from planner.service.uploads import ANSWERS, FIELD, FORM, JSON
 from pricing.search import FIELDS
@@ -55,6 +57,8 @@ EXAMPLES = {
 QUERY = {"as_of": "2026-11-21"}
 REJECTED_EXAMPLES = ("bad",)
 """The pairs whose answer is a 422."""
+WORKLOAD_EXAMPLES = ("measured",)
+"""The pairs whose request is a workload alone."""
 BINARY = {"type": "string", "format": "binary", "description": "a sheet, a bill or a request, of any format read"}
 
 
@@ -67,22 +71,13 @@ def media_types() -> Mapping[str, str]:
     return names
 
 
-def _problem_responses(**descriptions: str) -> dict[int | str, dict[str, Any]]:
-    """Responses in the form of a problem: status_415="why"."""
-    return {
-        int(status.removeprefix("status_")): {
-            "description": why,
-            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMA}Problem"}}},
-        }
-        for status, why in descriptions.items()
-    }
-
-
-def _example_references(kind: str, *, refused: bool | None = None) -> dict[str, dict[str, str]]:
+def _example_references(
+    kind: str, *, refused: bool | None = None, left_out: Sequence[str] = ()
+) -> dict[str, dict[str, str]]:
     return {
         name: {"summary": summary, "externalValue": f"examples/{name}.{kind}.json"}
         for name, summary in EXAMPLES.items()
-        if refused is None or (name in REJECTED_EXAMPLES) == refused
+        if name not in left_out and (refused is None or (name in REJECTED_EXAMPLES) == refused)
     }
 
 
@@ -93,7 +88,7 @@ def _plan_responses() -> dict[int | str, dict[str, Any]]:
             "examples": _example_references("answer", refused=False),
         }
     }
-    responses = _problem_responses(
+    responses = problem_responses(
         status_400="the body is not valid JSON, or not a valid form",
         status_404="`compare_to` is not the plan_id of an earlier plan",
         status_406="no report has an acceptable media type",
@@ -120,7 +115,8 @@ def _json_body(*names: str) -> dict[str, Any]:
     if len(names) > 1:
         schemas.append({"type": "array", "items": schemas[-1]})
     schema = {"anyOf": schemas} if len(schemas) > 1 else schemas[0]
-    return {JSON: {"schema": schema, "examples": _example_references("request")}}
+    left_out = () if "Workload" in names else WORKLOAD_EXAMPLES
+    return {JSON: {"schema": schema, "examples": _example_references("request", left_out=left_out)}}
 
 
 FORM_BODY = {
@@ -151,7 +147,7 @@ PLAN: dict[str, Any] = {
     },
 }
 _STATE = {"description": "It is not made yet: its state.", "content": {JSON: {"schema": {"$ref": f"{SCHEMA}PlanJob"}}}}
-_NO_SUCH_PLAN = _problem_responses(status_404="there is no such plan")
+_NO_SUCH_PLAN = problem_responses(status_404="there is no such plan")
 
 
 def _create_plan(content: Mapping[str, Any], parameters: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -180,7 +176,7 @@ READ_PLAN: dict[str, Any] = {
         304: {"description": "The client has it already."},
         **{status: PLAN["responses"][status] for status in (400, 422, 500, 503, 504)},
         **_NO_SUCH_PLAN,
-        **_problem_responses(status_410="it was cancelled"),
+        **problem_responses(status_410="it was cancelled"),
     },
     "openapi_extra": {"parameters": view_parameters()},
 }
@@ -190,7 +186,7 @@ DELETE_PLAN: dict[str, Any] = {
 }
 PLAN_AGAIN: dict[str, Any] = {
     "status_code": 202,
-    "responses": {202: _STATE, **_NO_SUCH_PLAN, **_problem_responses(status_503="the queue is full")},
+    "responses": {202: _STATE, **_NO_SUCH_PLAN, **problem_responses(status_503="the queue is full")},
     "openapi_extra": {"parameters": PLAN["openapi_extra"]["parameters"]},
 }
 REPORT: dict[str, Any] = {
@@ -198,7 +194,7 @@ REPORT: dict[str, Any] = {
         200: {"description": "The plan in this format.", "content": {kind: {} for kind in media_types()}},
         304: {"description": "The client has it already."},
         **_NO_SUCH_PLAN,
-        **_problem_responses(
+        **problem_responses(
             status_422="unknown format",
             status_500="internal error; `id` is in the log of the service",
             status_503="as many plans wait as may",
@@ -215,7 +211,7 @@ PLAN_EVENTS: dict[str, Any] = {
 TERRAFORM: dict[str, Any] = {
     "responses": {
         200: {"description": "The files, zipped; the same bytes each time.", "content": {terraform.MEDIA_TYPE: {}}},
-        **_problem_responses(
+        **problem_responses(
             status_404="there is no such plan",
             status_422="unknown names or values; `errors` names every one",
             status_500="internal error; `id` is in the log of the service",
@@ -242,7 +238,7 @@ TERRAFORM: dict[str, Any] = {
 
 READY: dict[str, Any] = {
     "response_model": Readiness,
-    "responses": _problem_responses(status_503="what is not ready: workers, prices or store"),
+    "responses": problem_responses(status_503="what is not ready: workers, prices or store"),
 }
 
 OFFERS: dict[str, Any] = {
@@ -252,7 +248,7 @@ OFFERS: dict[str, Any] = {
             "headers": {"Link": {"description": "The next page, as rel=next.", "schema": {"type": "string"}}},
             "content": {"application/json": {"schema": {"$ref": f"{SCHEMA}Offers"}}},
         },
-        **_problem_responses(status_422="unknown names or values; `errors` names every one"),
+        **problem_responses(status_422="unknown names or values; `errors` names every one"),
     },
     "openapi_extra": {
         "parameters": [
@@ -291,9 +287,10 @@ def _component_schemas() -> dict[str, Any]:
     requests = _class_schemas((Request, Workload), "validation")
     requests["Request"]["required"].remove("as_of")  # the default is the current date
     requests["Workload"]["anyOf"] = [{"required": ["demand"]}, {"required": ["sweep"]}]
-    answers = _class_schemas((Plan, PlanJob, Offers), "serialization")
+    answers = _class_schemas((Plan, PlanJob, Offers, Review, ReviewLink), "serialization")
     answers["PlanSummary"] = _summarize_plan(answers["Plan"])
-    return requests | answers | _class_schemas((Problem,), "validation")  # parts that are empty are left out
+    bodies = _class_schemas((Problem, NewReview, ChangedReview, ReviewSharing), "validation")
+    return requests | answers | bodies  # parts of a problem that are empty are left out
 
 
 def _summarize_plan(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 
 from fastapi import Request
 from fastapi.responses import Response
@@ -17,6 +17,7 @@ from planner.service.problems import ProblemResponseError
 from planner.service.store import JobRecord
 from planner.service.store.jobs import JobState, Lane
 from planner.service.store.plans import StoredPlan
+from planner.service.timestamps import to_time
 
 JSON = "application/json"
 FULL_VIEW = PlanView()
@@ -61,15 +62,11 @@ def describe_job(job: JobRecord) -> PlanJob:
         best=best,
         bound=bound,
         gap=max(0.0, (best - bound) / abs(best)) if known and best is not None and bound is not None else None,
-        created=_to_time(job.created),
-        started=None if job.started is None else _to_time(job.started),
-        finished=None if job.finished is None else _to_time(job.finished),
+        created=to_time(job.created),
+        started=None if job.started is None else to_time(job.started),
+        finished=None if job.finished is None else to_time(job.finished),
         plan_id=job.plan_id,
     )
-
-
-def _to_time(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 def accepted_response(job: JobRecord) -> Response:

@@ -16,9 +16,15 @@ from planner.service import problems
 from planner.service.callers import Caller
 from planner.service.gate.metrics import ServiceMetrics
 from planner.service.limits import ServiceLimits
-from planner.service.plan_questions import PlanQuestion, QuestionDigests, describe_job
+from planner.service.plan_questions import (
+    PlanQuestion,
+    QuestionDigests,
+    describe_job,
+    note_prices,
+    read_stated_answers,
+)
 from planner.service.problems import ProblemResponseError
-from planner.service.queue import JobRunner
+from planner.service.queue import JobRunner, RetentionSchedule
 from planner.service.recent_answers import RecentAnswer, RecentAnswers
 from planner.service.store import JobRecord, ServiceStore
 
@@ -37,6 +43,9 @@ class PlanDesk:
         self._recent, self._digests = RecentAnswers(limits.remembered_bytes), QuestionDigests()
         self.runner = JobRunner(store, limits, self._notify_from_thread, metrics.count_job)
         self.runner.start()
+        self._retention = RetentionSchedule(store, limits)
+        self._retention.start()
+        self._noted_prices = ""
 
     def begin_closing(self) -> None:
         """Let every connection that waits go, from any thread; the jobs stay in the queue."""
@@ -44,6 +53,7 @@ class PlanDesk:
 
     def close(self) -> None:
         """Hand back the jobs that run."""
+        self._retention.close()
         self.runner.close()
 
     async def find_answer(self, caller: Caller, question: PlanQuestion) -> RecentAnswer | None:
@@ -78,7 +88,12 @@ class PlanDesk:
         job = await run_in_threadpool(
             describe_job, caller.project, question, digest, self._digests.catalogue, limit, idempotency_key, durable
         )
+        if job.catalogue_digest != self._noted_prices:
+            await run_in_threadpool(note_prices, self.store, job)
+            self._noted_prices = job.catalogue_digest
         record = await run_in_threadpool(self.store.jobs.add, job, waits=waits)
+        if answers := read_stated_answers(question):
+            await run_in_threadpool(self.store.answers.put, caller, answers)
         if idempotency_key and record.digest != digest:
             await run_in_threadpool(self.store.jobs.leave, record.id, joined=waits)
             raise ProblemResponseError(_key_reused(idempotency_key))

@@ -37,7 +37,7 @@ from planner.service.store.jobs import JobProgress, NewJob
 from planner.service.uploads import ANSWERS, Upload
 from pricing.catalog.adjusted_prices import check_rate_card, select_for_plan
 from pricing.catalog.price_catalog import Catalog
-from pricing.errors import InvalidSnapshot
+from pricing.errors import InvalidPlugin, InvalidSnapshot
 
 
 def _is_text(kind: Any) -> bool:
@@ -120,13 +120,20 @@ class UnreadablePrices:
     faults: tuple[str, ...]
 
 
-JobAnswer = RenderedPlan | RejectedRequest | UnreadablePrices | CrashedJob
-FilesAnswer = RenderedFiles | RejectedRequest | CrashedJob
+@dataclass(frozen=True, slots=True)
+class FailedPlugin:
+    """Why a plug-in of this installation cannot be used, with its name."""
+
+    reason: str
+
+
+JobAnswer = RenderedPlan | RejectedRequest | UnreadablePrices | FailedPlugin | CrashedJob
+FilesAnswer = RenderedFiles | RejectedRequest | FailedPlugin | CrashedJob
 
 
 def warm_up() -> None:
     """Read the whole catalogue before the first plan; `run_plan_job` reports one that cannot be read."""
-    with suppress(InvalidSnapshot):
+    with suppress(InvalidSnapshot, InvalidPlugin):
         catalog = select_for_plan(Catalog.current(), ())
         for offering in catalog.priced:
             catalog.of_type(offering)
@@ -174,6 +181,8 @@ def run_plan_job(
         return RejectedRequest(error.complaints)
     except InvalidSnapshot as bad:
         return UnreadablePrices(bad.faults)
+    except InvalidPlugin as bad:
+        return FailedPlugin(str(bad))
     except Exception:  # noqa: BLE001  (a worker always answers; the route makes it a 500 with an id)
         return CrashedJob(traceback.format_exc())
 
@@ -234,6 +243,8 @@ def run_report_job(compressed: bytes, format_name: str) -> FilesAnswer:
     try:
         form = load(format_name)
         return RenderedFiles(form.render(loads(gzip.decompress(compressed))), form.MEDIA_TYPE)
+    except InvalidPlugin as bad:
+        return FailedPlugin(str(bad))
     except Exception:  # noqa: BLE001  (as in `run_plan_job`)
         return CrashedJob(traceback.format_exc())
 

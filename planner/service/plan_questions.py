@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
 from planner.service.job_effort import estimate_effort
-from planner.service.plan_jobs import compress, digest_catalogue
-from planner.service.store import NewJob
+from planner.service.plan_jobs import ANSWER, compress, digest_catalogue
+from planner.service.store import NewJob, ServiceStore
 from planner.service.uploads import Upload
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
+from pricing.installed_plugins import list_plugins
 
 VERSION = version("gpu-planner")
 CATALOGUE_SECONDS = 1
@@ -47,12 +49,35 @@ class QuestionDigests:
     def digest(self, question: PlanQuestion) -> str:
         """Equal for equal questions on equal prices on the same day, on which a plan without a date depends."""
         upload, query = question.upload, sorted((name, tuple(texts)) for name, texts in question.query.items())
-        settings = (query, question.format, question.compare_to, self.catalogue, VERSION, today().toordinal())
+        settings = (
+            query,
+            question.format,
+            question.compare_to,
+            self.catalogue,
+            VERSION,
+            list_plugins(),
+            today().toordinal(),
+        )
         digest = hashlib.sha256(repr((upload.name, upload.is_file, settings)).encode())
         for data in (upload.data, upload.answers):
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)
         return digest.hexdigest()
+
+
+def read_stated_answers(question: PlanQuestion) -> dict[str, str]:
+    """The choices of the query by the questions about a file that they answer."""
+    parts = (text.rpartition("=") for text in question.query.get(ANSWER, ()))
+    return {name.strip(): choice.strip() for name, equals, choice in parts if equals and name.strip()}
+
+
+def note_prices(store: ServiceStore, job: NewJob) -> None:
+    """Store a description of the prices of a job, so that its plan can be traced to them later."""
+    catalog, by_provider = Catalog.current(), Counter[str]()
+    for each in catalog.coverage():
+        by_provider[each.provider] += each.prices
+    oldest = catalog.oldest().isoformat()
+    store.price_snapshots.note(job.catalogue_digest, job.version, oldest, dict(by_provider))
 
 
 def describe_job(

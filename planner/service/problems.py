@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.counted_nouns import format_count
-from pricing.errors import InvalidSnapshot
+from pricing.errors import InvalidPlugin, InvalidSnapshot
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("planner.service")
@@ -152,6 +152,11 @@ def unreadable_prices_response(bad: InvalidSnapshot) -> Response:
     )
 
 
+def failed_plugin_response(reason: str) -> Response:
+    """503 while a plug-in of this installation cannot be used."""
+    return problem_response(503, "plug-in", "A plug-in of the service fails", reason)
+
+
 def internal_error_response(details: str) -> Response:
     """500 with an id; `details` go to the log under it."""
     identity = secrets.token_hex(6)
@@ -181,6 +186,10 @@ def install_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(InvalidSnapshot)
     def unreadable(_: Request, error: InvalidSnapshot) -> Response:
         return unreadable_prices_response(error)
+
+    @app.exception_handler(InvalidPlugin)
+    def unusable(_: Request, error: InvalidPlugin) -> Response:
+        return failed_plugin_response(str(error))
 
     @app.exception_handler(ProblemResponseError)
     def stop(_: Request, error: ProblemResponseError) -> Response:

@@ -75,7 +75,7 @@ async def read_upload(request: Request, limits: ServiceLimits, name: str = "", k
     own; `kind` is what the operation takes."""
     declared = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     if kind != "file" and (declared == JSON or declared.endswith("+json")):
-        return Upload(await _read_body(request, limits.body_bytes, "request"), name or "request")
+        return Upload(await read_bytes(request, limits.body_bytes, "request"), name or "request")
     if kind == "json":
         detail = f"The body is declared as {declared[:NAME_MAX]}. Send {JSON} here, and a file to /v1/plans/file."
         raise ProblemResponseError(problems.problem_response(415, "media-type", "Unsupported media type", detail))
@@ -83,7 +83,7 @@ async def read_upload(request: Request, limits: ServiceLimits, name: str = "", k
         return await _read_form(request, limits.file_bytes, name)
     if declared in SUFFIXES:
         own = _clean_filename(name or _disposition_filename(request.headers.get("content-disposition", "")))
-        data = await _read_body(request, limits.file_bytes, "file")
+        data = await read_bytes(request, limits.file_bytes, "file")
         return Upload(data, own or f"request{SUFFIXES[declared]}", is_file=True)
     detail = (
         f"The body is declared as {declared[:NAME_MAX]}. Send a request as {JSON}, "
@@ -92,7 +92,8 @@ async def read_upload(request: Request, limits: ServiceLimits, name: str = "", k
     raise ProblemResponseError(problems.problem_response(415, "media-type", "Unsupported media type", detail))
 
 
-async def _read_body(request: Request, limit: int, kind: str) -> bytes:
+async def read_bytes(request: Request, limit: int, kind: str) -> bytes:
+    """The body; ProblemResponseError if it is larger than `limit`."""
     return b"".join([part async for part in _stream_within_limit(request, limit, _too_large(kind, limit))])
 
 

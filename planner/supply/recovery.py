@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from planner.request.assumptions import Assumptions
 from planner.request.errors import InputProblem
-from planner.request.models import RecoveryLevel, Request, Workload
+from planner.request.models import Request, Workload
+from planner.request.recovery import RecoveryLevel
 from planner.supply.existing import validate_place
 from planner.supply.price_rules import is_permitted_place
 from planner.workloads.demand import scale_demand

@@ -6,8 +6,9 @@ Pure functions of one workload and the names of accelerators; independent of off
 from __future__ import annotations
 
 from planner.performance.network_arithmetic import SEQUENCE_UNITS, TOKEN_UNITS
-from planner.performance.throughput import MeasuredRate, Throughput, measured_rate
+from planner.performance.throughput import MeasuredRate, Throughput, measured_rate, predict_throughput
 from planner.performance.throughput.network_estimates import estimate_throughput, shipped_runs
+from planner.performance.throughput.plug_in_models import apply_throughput_models
 from planner.request.models import WorkFamily, Workload
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator, AcceleratorNames
@@ -73,6 +74,17 @@ def described_throughput(workload: Workload, part: Accelerator, gang: float) -> 
     """Throughput of a described job on `gang` accelerators, or the reason why there is no estimate."""
     assert workload.network is not None
     return estimate_throughput(workload.network, workload.unit or "tokens", part, gang, shipped_runs())
+
+
+def predict_rate(workload: Workload, names: AcceleratorNames, part: Accelerator, gang: float) -> Throughput | Message:
+    """Throughput of a job on `gang` accelerators: as measured, else by the model of a plug-in, else by the fit."""
+    if is_described(workload):
+        own = described_throughput(workload, part, gang)
+    else:
+        own = predict_throughput(measured_rates(workload, names), part, gang)
+    if isinstance(own, Throughput) and own.basis == "measured":
+        return own
+    return apply_throughput_models(workload, part, gang, names) or own
 
 
 def is_tied_to_accelerator(workload: Workload) -> bool:

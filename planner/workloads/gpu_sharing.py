@@ -1,7 +1,6 @@
 """Experiments of a sweep that share accelerators: in turns, or each in a slice of its own.
 
-slices.csv has the profiles of NVIDIA's guide to Multi-Instance GPU (maintained by hand). Independent of offerings and
-prices.
+Slices are those of `pricing.mig_slices`. Independent of offerings and prices.
 """
 
 from __future__ import annotations
@@ -9,34 +8,18 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from planner.performance.throughput import MeasuredRate, Throughput, predict_throughput
 from planner.request.sweeps import Sweep
 from planner.result import Use
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
-from pricing.csv_tables import TableRow, read_rows
-from pricing.errors import InvalidSnapshot
+from pricing.mig_slices import load_slices
 from pricing.units import HOURS_PER_MONTH
 
-TABLE = Path(__file__).parent / "slices.csv"
 ROUNDING_TOLERANCE = 0.99
 """A part written in two digits (0.14) is still 1/7."""
-
-
-@dataclass(frozen=True, slots=True)
-class MigSlice:
-    """One way to divide an accelerator: `instances` with these fractions of its processors and memory each."""
-
-    accelerator: str
-    profile: str
-    speed_fraction: float
-    memory_fraction: float
-    instances: int
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,25 +134,6 @@ def describe_sweep(
     )
 
 
-@cache
-def load_slices() -> dict[str, tuple[MigSlice, ...]]:
-    """Every way to divide an accelerator, by its name; InvalidSnapshot with every fault of the table."""
-    faults: list[str] = []
-    by_accelerator: dict[str, list[MigSlice]] = defaultdict(list)
-    for row in read_rows(TABLE, COLUMNS, faults):
-        if (one := _parse_slice(row)) is not None:
-            by_accelerator[one.accelerator].append(one)
-    if faults:
-        raise InvalidSnapshot(tuple(faults))
-    return {name: tuple(rows) for name, rows in by_accelerator.items()}
-
-
-def _parse_slice(row: TableRow) -> MigSlice | None:
-    texts = {key: row.text(key) for key in ("accelerator", "profile", "source")}
-    fractions = {key: row.positive(key) for key in ("speed_fraction", "memory_fraction")}
-    return row.build(MigSlice, **texts, **fractions, instances=int(row.positive("instances")))
-
-
 def _time_share(sweep: Sweep, whole: float, memory_gib: float | None) -> AcceleratorShare:
     """The share of experiments in turns on an accelerator, or on the part `whole` of one where parts are sold."""
     number = max(1, math.floor(whole / (sweep.accelerators_each * ROUNDING_TOLERANCE)))
@@ -200,6 +164,3 @@ def _slice_share(
     speed = min(one.speed_fraction, one.memory_fraction)
     description = message("slice_profile", profile=one.profile, instances=one.instances)
     return AcceleratorShare(1 / one.instances, one.speed_fraction, speed, memory, description)
-
-
-COLUMNS = tuple(field.name for field in fields(MigSlice))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from planner.performance.memory import USABLE_FRACTIONS, MemoryEstimate, estimate_memory, judge_fit, smallest_gang
 from planner.performance.parallelism import USUAL_SERVER_SIZE, GangLinks
 from planner.performance.serving.staffing import ServiceQueue
-from planner.performance.throughput import Throughput, predict_throughput
+from planner.performance.throughput import Throughput
 from planner.request.models import Request, Workload
 from planner.result import Gap
 from planner.result.message import Message, message
@@ -25,6 +25,7 @@ from planner.workloads.eligibility import (
     is_described,
     is_tied_to_accelerator,
     measured_rates,
+    predict_rate,
     software_stack,
 )
 from planner.workloads.gangs import limit_by_parallelism
@@ -302,11 +303,7 @@ def _gang_throughput(search: PlacementSearch, part: Accelerator, gang: float) ->
     own = part.name == names.resolve(workload.demand.accelerator or part.name).name
     if not workload.measurements and not is_described(workload) and (is_tied_to_accelerator(workload) or own):
         return Throughput(gang, gang, gang, "definition", (message("accelerator_hour_defined"),))
-    if is_described(workload):
-        throughput = described_throughput(workload, part, gang)
-    else:
-        throughput = predict_throughput(measured_rates(workload, names), part, gang)
-    return _accept_throughput(search, part, throughput)
+    return _accept_throughput(search, part, predict_rate(workload, names, part, gang))
 
 
 def _accept_throughput(

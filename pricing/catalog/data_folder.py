@@ -20,8 +20,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pricing.csv_tables import TEMPORARY_SUFFIX, write_atomically
 from pricing.errors import ProviderFailure
+from pricing.file_replacement import TEMPORARY_SUFFIX, write_atomically
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_provider_folders
 
 CURRENT_FILE = "current"

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 from pricing.accelerator import Accelerator, Alias
-from pricing.csv_tables import write_atomically
 from pricing.fabric import Fabric
+from pricing.file_replacement import write_atomically
 from pricing.machines import PlainMachine
 from pricing.offering import Offering
 from pricing.price import Price

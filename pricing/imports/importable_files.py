@@ -18,8 +18,9 @@ from pricing import private_prices as private
 from pricing.catalog import adjusted_prices, data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
 from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
-from pricing.csv_tables import find_nearest_names, read_rows, write_atomically
+from pricing.csv_tables import find_nearest_names, read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.file_replacement import write_atomically
 from pricing.imports import gpuhunt, price_tables, skypilot
 from pricing.imports.external_catalogs import ImportCounts, merge_listings
 from pricing.imports.listings import CatalogFormat, CatalogListing, UnreadableListing

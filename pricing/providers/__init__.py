@@ -12,13 +12,13 @@ value the package that is the folder.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from pricing.installed_plugins import find_plugins
 
 SHARED_TABLES = (
     "accelerators.csv", "aliases.csv", "ended.csv", "fabric.csv", "grid_carbon.csv", "machines.csv", "sale.csv",
@@ -69,27 +69,9 @@ def find_provider_folders(root: Path) -> tuple[Path, ...]:
     return tuple(sorted(path.parent for path in (root / "providers").glob("*/provider.toml")))
 
 
-@cache
 def find_plug_in_packages() -> tuple[tuple[str, str], ...]:
     """The packages of installed plug-ins, by provider."""
-    if not any(_has_plug_ins(Path(place)) for place in sys.path):
-        return ()  # reading all entry points takes 20 times as long, and every command waits for it
-    from importlib.metadata import entry_points
-
-    return tuple(sorted({entry.name: entry.value for entry in entry_points(group=PLUG_IN_GROUP)}.items()))
-
-
-def _has_plug_ins(place: Path) -> bool:
-    """Whether a distribution in a folder of sys.path offers one; zipped ones are ignored."""
-    try:
-        names = [name for name in os.listdir(place) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208  (ten times as fast)
-    except OSError:
-        return False
-    for name in names:
-        with suppress(OSError):
-            if PLUG_IN_GROUP.encode() in (place / name / "entry_points.txt").read_bytes():
-                return True
-    return False
+    return tuple((each.name, each.reference) for each in find_plugins(PLUG_IN_GROUP))
 
 
 @cache

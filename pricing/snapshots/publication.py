@@ -28,8 +28,9 @@ from pricing.catalog.snapshot_tables import (
     read_sale_terms,
     read_snapshot,
 )
-from pricing.csv_tables import format_sorted_table, quote_toml_strings, write_atomically
+from pricing.csv_tables import format_sorted_table, quote_toml_strings
 from pricing.errors import InvalidSnapshot, ProviderFailure
+from pricing.file_replacement import write_atomically
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout

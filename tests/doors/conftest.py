@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from planner.service import AccessSettings, GateSettings, ServiceLimits
 
 REPOSITORY = Path(__file__).parents[2]
+ALWAYS_TELLING = "from planner.cli import main, _terminal; _terminal.VISIBLE_AFTER_SECONDS = 0.0; main()"
+"""The program, whose progress a terminal shows from the first moment."""
 
 
 @dataclass(frozen=True)
@@ -135,3 +139,52 @@ def client() -> Iterator[httpx.Client]:
 
     with serving(ServiceLimits(workers=1, body_bytes=20_000, seconds=600)) as client:
         yield client
+
+
+def plain_environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
+    return {**kept, "TERM": "xterm", **more}
+
+
+@pytest.fixture
+def piped() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `planner ARGUMENTS` with pipes as its output; names are variables of its environment."""
+
+    def run_piped(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", ALWAYS_TELLING, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=plain_environment(**variables))
+
+    return run_piped
+
+
+@pytest.fixture
+def terminal() -> Callable[..., tuple[int, str]]:
+    """Runs `planner ARGUMENTS` on a terminal at which somebody has `typed`: exit code, and what it shows."""
+    return show_on_terminal
+
+
+def show_on_terminal(*arguments: str, typed: str = "", cwd: Path | None = None, **more: str) -> tuple[int, str]:
+    """The exit code and all that a terminal shows, its line ends as written."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-c", ALWAYS_TELLING, *arguments],
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=plain_environment(**more), start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    parts: list[bytes] = []
+
+    def read() -> None:
+        while True:
+            try:
+                parts.append(os.read(ours, 65536))
+            except OSError:  # the other end is closed
+                return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    os.write(ours, typed.encode())
+    code = child.wait()
+    reader.join()
+    os.close(ours)
+    return code, b"".join(parts).decode().replace("\r\n", "\n")

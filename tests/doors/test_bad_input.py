@@ -128,7 +128,10 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--format", "jsn"), "--format: unknown format; read jsn; expected one of csv, focus, html, infracost, json"),
+        (
+            ("--format", "jsn"),
+            "--format: unknown format; read jsn; expected one of csv, focus, github, html, infracost",
+        ),
         (("--format", "json", "-o", "plan.xlsx"), "--format: no output has this format"),
         (("-o", "plan.xlsx", "-o", "./plan.xlsx"), "-o ./plan.xlsx: named twice"),
         (("-o", "plan"), "-o plan: no known suffix"),

@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib
-import io
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -140,30 +134,3 @@ def test_problems_have_the_fields_of_their_schema(client, hours):
     schema = client.get("/openapi.json").json()["components"]["schemas"]["Problem"]
     for problem in (client.get("/v1/plans/none").json(), client.post("/plan", json={**hours, "months": 0}).json()):
         assert set(schema["required"]) <= problem.keys() <= schema["properties"].keys()
-
-
-@pytest.mark.slow
-def test_a_generated_client_posts_and_reads(client, hours, tmp_path, monkeypatch):
-    """openapi-python-client, without a warning: every operation and every model is there."""
-    document = tmp_path / "openapi.json"
-    document.write_text(client.get("/openapi.json").text)
-    tool = Path(sys.executable).with_name("openapi-python-client")
-    arguments = ["generate", "--path", document, "--output-path", tmp_path / "made_client", "--meta", "none"]
-    made = subprocess.run([tool, *arguments, "--fail-on-warning"], capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout
-    monkeypatch.syspath_prepend(tmp_path)
-    ours = importlib.import_module("made_client")
-    models = importlib.import_module("made_client.models")
-    create = importlib.import_module("made_client.api.default.create_plan")
-    read = importlib.import_module("made_client.api.default.read_plan")
-    from_file = importlib.import_module("made_client.api.default.create_plan_from_file")
-    types = importlib.import_module("made_client.types")
-    with ours.Client(base_url=str(client.base_url), timeout=600) as connection:
-        answer = create.sync_detailed(client=connection, body=models.Request.from_dict(hours), prefer="wait=600")
-        assert isinstance(answer.parsed, models.Plan)
-        assert answer.parsed.to_dict() == json.loads(answer.content)
-        assert read.sync(answer.parsed.plan_id, client=connection) == answer.parsed
-        sheet = types.File(io.BytesIO(SHEET), "plan.csv", "text/csv")
-        body = models.CreatePlanFromFileBody(file=sheet)
-        posted = from_file.sync(client=connection, body=body, months=2, prefer="wait=600")
-        assert isinstance(posted, models.Plan)

@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from planner.cli._plan_outputs import choose_outputs
+from planner.cli._output_options import choose_outputs
 from planner.reports import formats
 
 SCRIPT = Path(sys.executable).with_name("planner")

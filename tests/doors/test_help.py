@@ -34,9 +34,9 @@ COMMANDS = list(every_command())
 def test_commands_are_found_by_walking_the_folder():
     found = {path[0] for path in COMMANDS if path}
     assert found == {
-        "advise", "audit", "cloud", "db", "diff", "doctor", "estimate", "key", "measure", "memory",
-        "negotiate", "offers", "prices", "quota", "serve", "serving", "study", "template", "terraform",
-        "throughput", "usage", "version", "worker",
+        "advise", "audit", "check", "ci", "cloud", "completion", "db", "diff", "doctor", "drift", "estimate", "init",
+        "key", "measure", "memory", "negotiate", "offers", "prices", "quota", "schema", "serve", "serving", "study",
+        "template", "terraform", "throughput", "usage", "version", "worker",
     }  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_choices_come_from_the_walk(planner):
 
 def test_exit_codes_are_told(planner):
     out = planner("--help").out
-    assert re.findall(r"^ +(\d+)  ", out, re.MULTILINE) == ["0", "1", "2", "3", "4", "5", "124", "130"]
+    assert re.findall(r"^ +(\d+)  ", out, re.MULTILINE) == ["0", "1", "2", "3", "4", "5", "124", "130", "143"]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,7 @@ def test_nothing_heavy_is_loaded(arguments, allowed):
             "pricing",
             "pricing.counted_nouns",
             "pricing.errors",
+            "pricing.installed_plugins",
             "pricing.plugins",
         }
 
@@ -116,7 +117,53 @@ def test_version(planner):
     assert planner("version").out.startswith("planner, version ")
 
 
-def test_no_arguments_shows_the_help(planner):
+def test_alone_it_says_what_to_do_next(planner):
+    """Three commands, by what somebody has; each is a command of the program."""
     ran = planner()
+    assert (ran.code, ran.err) == (0, "")
+    assert len(ran.out.splitlines()) <= 10
+    told = re.findall(r"planner ([a-z]+)", ran.out.partition("You have")[2].partition("All commands")[0])
+    assert set(told) == {"init", "estimate", "template", "serve"}
+    assert {(name,) for name in told} <= set(COMMANDS)
+    assert "planner --help" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [(("estmate",), "estimate"), (("Offers",), "offers"), (("prices", "refrsh"), "refresh"),
+     (("estimate", "--mnths", "3"), "--months"), (("offers", "--acelerator", "H100"), "--accelerator")],
+)  # fmt: skip
+def test_a_typo_is_answered_with_the_nearest_name(planner, written, meant):
+    ran = planner(*written)
     assert ran.code == 2
-    assert "Commands:" in ran.err
+    assert f"Did you mean '{meant}'" in ran.err
+
+
+def test_what_is_near_to_nothing_gets_no_guess(planner):
+    ran = planner("xyzzy")
+    assert ran.code == 2
+    assert "No such command 'xyzzy'." in ran.err
+    assert "Did you mean" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("name: a\ndemnd: {accelerator_hours_per_month: 730, accelerator: H100}\n", "expected demand"),
+        ("name: a\ndemand: {accelerator_hours_per_mnth: 730, accelerator: H100}\n", "accelerator_hours_per_month"),
+        ("name: a\ndemand: {accelerator_hours_per_month: 730, accelerator: H10O}\n", "H100"),
+        ("worklods:\n- name: a\n  demand: {accelerator_hours_per_month: 730, accelerator: H100}\n", "workloads"),
+    ],
+)
+def test_a_typo_in_a_request_is_answered_with_the_nearest_name(planner, tmp_path, text, meant):
+    (tmp_path / "job.yaml").write_text(text)
+    ran = planner("estimate", "job.yaml")
+    assert ran.code == 2
+    assert meant in ran.err
+    assert "wrong level" not in ran.err
+
+
+def test_a_typo_in_an_accelerator_is_answered_with_the_nearest_name(planner):
+    ran = planner("offers", "--accelerator", "H10O")
+    assert ran.code == 2
+    assert "nearest: H100" in ran.err

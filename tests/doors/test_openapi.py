@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+import jsonschema
 import pytest
 
 from planner.service.openapi import main
@@ -41,6 +42,20 @@ def test_every_pair_in_the_folder_is_an_example_of_the_document(document, reposi
     assert all(f'"examples/{name}"' in text for name in files)
 
 
+def test_examples_of_a_body_are_of_its_type(document, repository):
+    """What is rejected is so for what it says."""
+    checked = 0
+    for path in document["paths"].values():
+        for operation in path.values():
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            for name, example in body.get("examples", {}).items():
+                if name not in REJECTED_EXAMPLES:
+                    request = json.loads((repository / "openapi" / example["externalValue"]).read_bytes())
+                    jsonschema.validate(request, body["schema"] | {"components": document["components"]})
+                    checked += 1
+    assert checked == len(EXAMPLES) * 2 - 1 - 2 * len(REJECTED_EXAMPLES)
+
+
 def test_operations_are_named_after_their_functions(document):
     operations = {
         operation["operationId"]: (method, path)
@@ -62,6 +77,16 @@ def test_operations_are_named_after_their_functions(document):
         "plan_again": ("post", "/v1/plans/{plan_id}/again"),
         "report": ("get", "/v1/plans/{plan_id}/reports/{format_name}"),
         "readyz": ("get", "/readyz"),
+        "create_review": ("post", "/v1/reviews"),
+        "list_reviews": ("get", "/v1/reviews"),
+        "read_review": ("get", "/v1/reviews/{review_id}"),
+        "change_review": ("put", "/v1/reviews/{review_id}"),
+        "delete_review": ("delete", "/v1/reviews/{review_id}"),
+        "share_review": ("post", "/v1/reviews/{review_id}/links"),
+        "end_sharing": ("delete", "/v1/reviews/{review_id}/links"),
+        "read_shared_review": ("get", "/v1/shared/{token}"),
+        "read_shared_plan": ("get", "/v1/shared/{token}/plan"),
+        "list_answers": ("get", "/v1/answers"),
     }
 
 

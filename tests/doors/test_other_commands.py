@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import InvalidSnapshot
 
@@ -29,3 +31,18 @@ def test_doctor_tells_a_catalogue_that_cannot_be_read(planner, monkeypatch):
     ran = planner("doctor")
     assert ran.code == 1
     assert "prices.csv line 3: no number" in ran.err
+
+
+def test_doctor_plans_with_the_prices_in_use(planner):
+    out = planner("doctor").out
+    assert re.search(r"^plan +optimal: one hour of work on \S+ costs \d+\.\d\d USD$", out, re.MULTILINE)
+
+
+def test_doctor_tells_a_solver_that_does_not_work(planner, monkeypatch):
+    def broken(*_, **__):
+        raise OSError("libhighs.so: cannot open shared object file")
+
+    monkeypatch.setattr("planner.optimization.solver._load_solver", broken)
+    ran = planner("doctor")
+    assert ran.code == 1
+    assert "a tiny plan fails: OSError: libhighs.so" in ran.err

@@ -72,8 +72,13 @@ def test_a_plan_that_nobody_asked_for_is_404(client):
 
 
 def test_what_is_cancelled_is_gone(client):
+    """One that has ended before it is cancelled is deleted instead: this one waits behind another."""
+    ahead = client.post("/v1/plans", json=LARGE, params={"months": 52}).headers["location"]
+    running(client, ahead)
     location = client.post("/v1/plans", json=LARGE).headers["location"]
+    assert client.get(location).json()["state"] == "queued"
     assert client.delete(location).status_code == 204
+    assert client.delete(ahead).status_code == 204
     answer = client.get(location)
     assert answer.status_code == 410
     assert answer.json()["type"] == "urn:gpu-planner:problem:cancelled"
@@ -168,7 +173,7 @@ def test_who_waited_long_enough_comes_back(client):
     answer = client.post("/v1/plans", json=LARGE, params={"months": 53}, headers={"prefer": "respond-async, wait=1"})
     assert answer.status_code == 202
     assert answer.headers["preference-applied"] == "wait=1"
-    time.sleep(1)
+    running(client, answer.headers["location"])
     assert client.get(answer.headers["location"]).json()["state"] == "running"
     client.delete(answer.headers["location"])
 

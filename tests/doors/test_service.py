@@ -172,7 +172,7 @@ def test_what_is_not_there_is_a_problem_too(client):
 
 def test_an_unknown_format_is_told_with_the_other_faults(client):
     wrong = client.post("/plan?format=pdf&months=0&strategy=cloud", json={"name": "a"})
-    assert places(wrong) == {"?format", "?months", "?strategy", "workloads", "name"}
+    assert places(wrong) == {"?format", "?months", "?strategy", "demand"}
     (expected,) = (fault["expected"] for fault in wrong.json()["errors"] if fault["path"] == "?format")
     assert "markdown" in expected
 

@@ -123,3 +123,18 @@ def test_temporary_files_of_a_worker_go_with_it(tmp_path, monkeypatch, worker):
         with pytest.raises(ended):
             call(worker, temporary, then, seconds=seconds)
         assert not list(tmp_path.iterdir())
+
+
+def test_a_listener_that_fails_does_not_hand_its_answer_to_the_next_call(worker):
+    """By hand: the first call counts to 1 and fails where its progress is heard; the second doubles 21."""
+
+    def fail(_: int) -> None:
+        raise ConnectionRefusedError
+
+    def fail_otherwise(_: int) -> None:
+        raise ValueError("not noted")
+
+    for listener, error in ((fail, WorkerDiedError), (fail_otherwise, ValueError)):
+        with pytest.raises(error):
+            worker.call(WorkerCall(count, (1,), PATIENT, listener))
+        assert call(worker, double, 21) == 42

@@ -34,6 +34,9 @@ COMES_WITH = {
 WORKS_FOR = {
     "python-multipart": "starlette, which reads forms with it and does not ask for it",
     "psycopg": "SQLAlchemy, which loads it for URLs of PostgreSQL",
+    **dict.fromkeys(
+        ("mkdocs", "mkdocs-material", "pymdown-extensions"), "`make docs-site`, which builds the documentation"
+    ),
 }
 """Asked for, and imported by a library alone."""
 PINNED = re.compile(
@@ -71,6 +74,30 @@ def test_the_lock_covers_what_the_project_asks_for(project, pinned):
         version = pinned.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement} is not in requirements.lock: run make lock"
         assert requirement.specifier.contains(version), f"{requirement}, but {version} is locked"
+
+
+def test_what_runs_is_locked_apart_from_what_develops(root, project, pinned):
+    """`make demo` installs neither an SDK nor a tool of developers, and the versions that the tests know."""
+    text = (root / "requirements-run.lock").read_text(encoding="utf-8")
+    light = {canonicalize_name(name): version for name, version, *_ in PINNED.findall(text)}
+    assert len(re.findall(r"^\S+==", text, re.MULTILINE)) == len(PINNED.findall(text))
+    assert not re.search(r"https?://|--index-url|--find-links|--extra-index|@ ?file:", text)
+    assert light.items() <= pinned.items()
+    builds = {"hatchling", "editables"}
+    groups = [project["dependency-groups"]["dev"], *project["project"]["optional-dependencies"].values()]
+    others = {canonicalize_name(Requirement(each).name) for group in groups for each in group}
+    needed = {canonicalize_name(Requirement(each).name) for each in project["project"]["dependencies"]}
+    assert builds | needed <= light.keys()
+    assert light.keys() & (others - builds - needed) == set()
+
+
+def test_the_demo_needs_only_what_runs(root):
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^demo: \$\(RUNS\)$", makefile, re.MULTILINE)
+    rules = dict(re.findall(r"^\$\((\w+)\): (.*)\n(?:\t.*\n)+", makefile, re.MULTILINE))
+    assert "requirements-run.lock" in rules["RUNS"]
+    assert "requirements.lock" not in rules["RUNS"]
+    assert "$(RUNS)" in rules["STAMP"]
 
 
 def test_dependencies_are_what_the_product_imports(project, files, root):

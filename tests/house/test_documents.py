@@ -1,8 +1,9 @@
 """The documents are true: commands run and print what is shown, links lead somewhere, lists are whole.
 
-In README.md and docs/guides/ a ```console block holds `$ command` lines, run in order in an empty folder that has the
-examples in it, each followed by lines that must appear in its output in that order (`...` stands for any). A comment
-`# exit code 2` after a command is checked too. A block such as ```yaml job.yaml is written to that file first.
+In README.md, docs/guides/ and docs/tutorials/ a ```console block holds `$ command` lines, run in order in an empty
+folder that has the examples in it, each followed by lines that must appear in its output in that order (`...` stands
+for any). A comment `# exit code 2` after a command is checked too. A block such as ```yaml job.yaml is
+written to that file first. ```sh blocks: test_shown_commands.py.
 """
 
 from __future__ import annotations
@@ -27,12 +28,25 @@ from planner.request import assumptions
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-RUN = sorted([ROOT / "README.md", *(ROOT / "docs" / "guides").glob("*.md")])
+RUN = sorted(
+    [ROOT / "README.md", *(ROOT / "docs" / "guides").glob("*.md"), *(ROOT / "docs" / "tutorials").glob("*.md")]
+)
 RUN.remove(ROOT / "docs" / "guides" / "add-something.md")  # test_add_something.py follows it, in a copy
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>\S+))?\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 DEMO = "make demo"
-DEAR = {"measure.md", "prices.md", "outputs.md", "own-cloud.md", "reviews.md", "bills.md"}
+DEAR = {
+    "one-sheet.md",
+    "one-service.md",
+    "pipelines.md",
+    "measure.md",
+    "prices.md",
+    "outputs.md",
+    "own-cloud.md",
+    "python.md",
+    "reviews.md",
+    "bills.md",
+}
 """Guides whose commands keep a processor busy for most of a second or longer."""
 SAME = 2e-3
 """How far a number may be from the one shown: plans are proven to 1e-6, their parts may move between equals."""
@@ -141,7 +155,10 @@ def test_the_demo_prints_what_the_readme_shows(shell, tmp_path):
     (step,) = (step for step in steps(ROOT / "README.md") if step.line == DEMO)
     assert len(step.shown) > 10
     follow([step], shell, tmp_path)
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"plan.xlsx", "plan.json", "terraform"}
+    made_files = {path.name for path in (tmp_path / "out").iterdir()}
+    charts = {f"plan-{name}.svg" for name in ("cash", "coverage", "break-even")}
+    assert made_files == {"plan.xlsx", "plan.md", "plan.json", "terraform"} | charts
+    assert (tmp_path / "out" / "plan-coverage.svg").read_bytes() == (ROOT / "docs/pictures/plan.svg").read_bytes()
 
 
 def test_the_guides_have_commands_to_run():

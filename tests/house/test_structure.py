@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-ROOM_ARROWS_MAX = 75
+ROOM_ARROWS_MAX = 80
 CHAIN_MAX = 12
-TOUCHED_MAX = 95
+TOUCHED_MAX = 97
 ONE_WORD_FRACTION_MAX = 0.01
 PRIVATE_WORDS_MAX = 30
 """In 1,000 lines."""

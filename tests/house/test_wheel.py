@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import sysconfig
@@ -11,6 +12,9 @@ from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
 import pytest
+
+import planner as planner_package
+from bench.install import find_interpreter, install, supported_versions
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +48,12 @@ def test_shipped_folders_are_whole(folder, names, files):
     shipped = {PurePosixPath("planner/_shipped") / path for path in files if path.parts[0] == folder}
     assert len(shipped) > 5
     assert shipped - names == set()
+
+
+def test_the_schemas_for_editors_are_in_it(names, root):
+    published = {path.name for path in (root / "docs/reference/schemas").iterdir()}
+    assert "request.schema.json" in published
+    assert {path.name for path in names if path.parent == PurePosixPath("planner/_shipped/schemas")} == published
 
 
 def test_nothing_else_is_in_it(names):
@@ -125,11 +135,23 @@ def test_the_wheel_works_without_the_checkout(installed, root, tmp_path):
 
 
 @pytest.mark.slow
-def test_pip_installs_it_into_an_empty_environment(wheel, tmp_path):
-    """With the libraries that pip chooses today: needs the package registry."""
-    venv.create(tmp_path / "venv", with_pip=True)
-    bin_folder = tmp_path / "venv" / "bin"
-    subprocess.run([bin_folder / "pip", "install", "--quiet", wheel], check=True, timeout=600)
-    command = [bin_folder / "planner", "doctor"]
-    doctor = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+@pytest.mark.parametrize("version", supported_versions())
+def test_pip_installs_it_into_an_empty_environment(version, wheel, tmp_path):
+    """Without extras, with the libraries that pip chooses today: needs the package registry. Of every Python here."""
+    python = find_interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    ((_, _, _, printed),) = install(python, wheel, tmp_path / "venv", extras=("",))
+    job = {"name": "scoring", "demand": {"accelerator_hours_per_month": 730, "accelerator": "L4"}}
+    settings = {"months": 2, "start": "2026-12", "as_of": "2026-11-21", "strategies": ["cloud"]}
+    expected = planner_package.plan(job, **settings).content_digest
+    assert printed == f"{expected} pandas", (
+        "the same plan, nothing else on standard output, no frames without the extra"
+    )
+    program = tmp_path / "venv" / "bin" / "planner"
+    doctor = subprocess.run([program, "doctor"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (doctor.returncode, doctor.stderr) == (0, "")
+    (tmp_path / "job.json").write_text(json.dumps({**settings, "workloads": [job]}))
+    command = [program, "estimate", "job.json", "--format", "json"]
+    answered = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert json.loads(answered.stdout)["content_digest"] == expected

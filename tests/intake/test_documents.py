@@ -103,7 +103,7 @@ def test_doubled_keys_are_refused_with_both_places() -> None:
         (b'{"a": 1,}', "x.json", "x.json line 1 column 9", "not JSON"),
         (b'{"a": NaN}', "x.json", "x.json", "NaN is not a number"),
         (b'{"a": 1} {"b": 2}', "x.json", "x.json line 1 column 10", "not JSON: Extra data"),
-        (b"a: 1\n---\nb: 2\n", "x.yaml", "x.yaml line 2 column 1", "not YAML"),
+        (b"a: 1\n---\nb: 2\n", "x.yaml", "x.yaml line 3 column 1", "not YAML"),
         (b"# nothing but a remark\n", "x.yaml", "x.yaml", "the document is empty"),
         (b"a: \xff\xfe", "x.yaml", "x.yaml", "is not UTF-8"),
         (b"[" * 5000, "x.json", "x.json", "nested too deep"),

@@ -26,8 +26,9 @@ HEADER = [
     "Storage (GB)",
     "Notes",
 ]
-REQUESTS = sorted({each.name for each in formats()} - {"billing"})
-"""The formats that can write a request down; a bill holds usage, and nothing of what a workload asks for."""
+REQUESTS = sorted(each.name for each in formats() if not each.is_usage and (each.is_sheet or not each.asks))
+"""The formats that can write a request down. Bills and measured use hold the past, and workload files say no hours:
+test_workload_files.py and tests/usage have the tests that these share."""
 ROW = ["Ranking", "Search", "training", "A100-80GB", 8, 1200.5, "us-east-1", "yes", 15, 400, "naïve, weekly"]
 WORKLOAD: dict[str, Any] = {
     "name": "Ranking",

@@ -128,6 +128,52 @@ def test_a_small_plan_costs_what_the_server_says(modules):
     assert assert_equal_to_server(modules, plan) > 50
 
 
+CHARGES = """async ([plan, figures]) => {
+  const { readLedger } = await import('/page/ledger.js');
+  const { chargeWorkloads, listCentreMonths } = await import('/page/charges.js');
+  return listCentreMonths(plan, chargeWorkloads(plan, readLedger(plan), figures));
+}"""
+SHARED = {
+    "as_of": "2026-11-21", "start": "2026-12", "months": 12, "strategies": ["onprem"],
+    "workloads": [
+        {"name": "train", "team": "Search", "budget_per_month": 20_000.0,
+         "demand": {"accelerator_hours_per_month": 9000, "accelerator": "H100"}},
+        {"name": "serve", "team": "Ads", "demand": {"accelerator_hours_per_month": 2500, "accelerator": "H100"}},
+    ],
+}  # fmt: skip
+"""Servers that two teams share and leave idle in part, with operators whose cost goes by all other costs."""
+RENTED = {**SHARED, "strategies": ["cloud"], "assumptions": {"cloud_tax_fraction": 0.1, "cloud_support_fraction": 0.05}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "moves"),
+    [
+        (SHARED, {"electricity_price_per_kwh": 0.31, "staff_cost_annual": 190_000.0}),
+        (RENTED, {"enterprise_discount_fraction": 0.12, "cloud_tax_fraction": 0.2}),
+    ],
+)
+def test_cost_centres_at_moved_figures_are_those_of_a_plan_made_with_them(modules, request_, moves):
+    """Equal where the plan made with the moved figures decides the same; what is planned is the case without moves."""
+    for stated in ({}, moves):
+        own = plan_document(request_, Catalog.current())
+        assumptions = {**request_.get("assumptions", {}), **stated}
+        other = plan_document(request_ | {"assumptions": assumptions}, Catalog.current())
+        (before,), (after,) = own.strategies, other.strategies
+        bought = [[(each.name, each.month, each.amount) for each in of.purchases] for of in (before, after)]
+        assert bought[0] == bought[1], "the moves change the decisions: choose smaller ones"
+        document = json.loads(review.render(own))
+        found = modules.evaluate(CHARGES, [document["plan"], {**document["screen"]["figures"], **stated}])
+        expected = {(row.month, row.team): row for row in other.views.cost_centres}
+        assert {(row["month"], row["team"]) for row in found} == expected.keys()
+        for row in found:
+            charge = expected[row["month"], row["team"]]
+            for name in ("cash", "effective", "idle", "shared", "budget", "variance"):
+                assert row[name] == (value := getattr(charge, name)) or row[name] == pytest.approx(
+                    value, rel=EQUAL, abs=1e-6
+                ), (row["month"], row["team"], name)
+        assert any(row["idle"] > 0 for row in found) or request_ is RENTED
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["request.json"])
 def test_every_slider_of_an_example_is_that_of_the_server(modules, name):

@@ -12,6 +12,7 @@ from pypdf import PdfReader
 
 from planner.service.page_files import EXAMPLES
 from tests.doors.conftest import HOURS, serving
+from tests.doors.test_uncertainty import ASKED, REQUEST
 from tests.intake.team_sheets import team_sheets
 
 pytestmark = pytest.mark.slow
@@ -117,28 +118,123 @@ def test_a_review_opens_after_a_restart_and_is_shared_read_only(tab, tmp_path, s
         page.get_by_label("Name for the figures").fill("dear")
         page.get_by_role("button", name="Keep as a scenario").click()
         headline, moved = page.locator(".headline").inner_text(), page.locator("#figures strong").inner_text()
+        page.get_by_text("Kept in the store").wait_for()
         page.get_by_role("button", name="Copy read-only link").click()
-        query = page.evaluate("navigator.clipboard.readText()").partition("/?")[2]
+        page.get_by_text("Read-only link copied").first.wait_for()
+        shared = page.evaluate("navigator.clipboard.readText()").partition("/#")[2]
+        query = page.url.partition("/?")[2]
+        assert query.startswith("review=")
     with serving(ServiceLimits(workers=1, seconds=600), store) as client:
         other = tab()
-        other.open(f"{client.base_url}/?{query}")
+        other.open(f"{client.base_url}/#{shared}")
         other.page.wait_for_selector("#review section")
         assert other.page.locator(".headline").inner_text() == headline
         assert other.page.locator("#figures strong").inner_text() == moved
         assert "dear" in other.page.locator("#scenarios thead").inner_text()
         assert other.page.get_by_role("button", name="Plan again").count() == 0
+        assert other.page.get_by_label("Download as").count() == 0
         assert other.page.locator("#intake").is_hidden()
+        assert violations(other.page) == []
 
-        # whoever has the other link plans again from the store, without the file
-        other.page.goto(f"{client.base_url}/?{query.replace('&read', '')}")
-        before = other.page.url.partition("?plan=")[2][:12]
+        # the empty page lists the review; from it, the plan is made again from the store, without the file
+        other.page.goto("about:blank")
+        other.page.goto(str(client.base_url))
+        other.page.locator("#kept a").click()
+        other.page.wait_for_selector("#review section")
+        assert other.page.url.partition("/?")[2].startswith(query.partition("#")[0])
+        assert other.page.locator("#figures strong").inner_text() == moved
+        assert "dear" in other.page.locator("#scenarios thead").inner_text()
+        before = other.page.locator("#plan-name").inner_text()
         with other.settling():
             other.page.get_by_role("button", name="Plan again with these figures").click()
-        assert other.page.url.partition("?plan=")[2][:12] != before
+        assert "?plan=" in other.page.url
+        assert other.page.locator("#plan-name").inner_text() != before
         assert "stated by the request" in other.page.evaluate(
             "fetch('/v1/plans/' + new URLSearchParams(location.search).get('plan')).then(a => a.json())"
             ".then(p => p.assumptions.some(a => a.overridden) ? 'stated by the request' : '')"
         )
+
+
+def test_cost_centres_follow_a_moved_figure(tab, site, small):
+    """One workload, so its cost centre is charged with all of the cost: the total of the decision."""
+    visit = tab()
+    visit.open(site)
+    visit.give(small)
+    page = visit.page
+    for is_moved in (False, True):
+        if is_moved:
+            page.locator("#figures input[type=range]").first.focus()
+            page.keyboard.press("End")
+        chosen = page.locator("#decision dl div", has_text="Total").locator("dd").inner_text()
+        charged = page.locator("#centres table").first.locator("tbody tr").first.locator("td").first.inner_text()
+        assert charged == chosen
+        assert ("as you moved them" in page.locator("#centres").inner_text()) == is_moved
+
+
+def test_an_assumption_that_changes_what_can_be_planned_is_planned_with(tab, site, small):
+    visit = tab()
+    visit.open(site)
+    visit.give(small)
+    page = visit.page
+    page.locator("#figures details.further summary").click()
+    page.get_by_label("Assumption", exact=True).select_option("lead_time_months")
+    assert "planned with" in page.locator("#further-meaning").inner_text()
+    page.get_by_label("Value", exact=True).fill("9")
+    assert violations(page) == []
+    with visit.settling():
+        page.get_by_role("button", name="Plan again with it").click()
+    stated = page.evaluate(
+        "fetch('/v1/plans/' + new URLSearchParams(location.search).get('plan')).then(a => a.json())"
+        ".then(p => p.assumptions.filter(a => a.overridden).map(a => [a.name, a.value]))"
+    )
+    assert stated == [["lead_time_months", 9]]
+
+
+def test_a_plan_over_scenarios_shows_its_ladder(tab, site, tmp_path):
+    """What to commit to now and later stands beside the orders, as in the plan."""
+    path = tmp_path / "uncertain.yaml"
+    path.write_text(REQUEST + ASKED, encoding="utf-8")
+    visit = tab()
+    visit.open(site)
+    visit.give(path)
+    page = visit.page
+    plan = page.evaluate("fetch('/v1/plans/' + new URLSearchParams(location.search).get('plan')).then(a => a.json())")
+    ladder = page.locator("#orders table", has_text="The ladder").locator("tbody tr")
+    assert ladder.count() == len(plan["uncertainty"]["ladder"]) > 0
+    now = [step for step in plan["uncertainty"]["ladder"] if step["is_now"]]
+    shown = [row for row in ladder.all_inner_texts() if row.startswith("now")]
+    assert len(shown) == len(now) > 0
+    for row, step in zip(shown, now, strict=True):
+        assert step["name"] in row
+        assert "none: decide now" in row
+    assert violations(page) == []
+
+
+def test_two_people_name_scenarios_of_one_review(tab, site, small):
+    one, other = tab(), tab()
+    one.open(site)
+    one.give(small)
+    name_scenario(one.page, "ours")
+    other.open(one.page.url)
+    other.page.wait_for_selector("#scenarios thead")
+    name_scenario(one.page, "later")
+    name_scenario(other.page, "theirs")
+    other.page.locator("#scenarios thead th", has_text="later").wait_for()
+    titles = other.page.locator("#scenarios thead th").all_inner_texts()
+    assert sorted(titles[2:]) == ["later", "ours", "theirs"]
+    one.page.reload()
+    one.page.wait_for_selector("#scenarios thead")
+    assert one.page.locator("#scenarios thead th").all_inner_texts() == titles
+
+
+def name_scenario(page, name: str) -> None:
+    page.locator("#figures input[type=range]").first.focus()
+    page.keyboard.press("End")
+    page.get_by_label("Name for the figures").fill(name)
+    changes = ("POST", "PUT")  # after a conflict, the review is read before it is changed
+    with page.expect_response(lambda each: each.request.method in changes and each.status in (200, 201)):
+        page.get_by_role("button", name="Keep as a scenario").click()
+    page.locator("#scenarios thead th", has_text=name).wait_for()
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "html", "csv", "json", "markdown", "focus"])

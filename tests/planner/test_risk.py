@@ -17,7 +17,7 @@ from planner.analysis.risk.cost_model import StrategyCostModel, _select_used_res
 from planner.analysis.risk.replanning import with_throughputs
 from planner.analysis.risk.switching_values import search_switching_values
 from planner.application import plan
-from planner.cli._estimate_settings import parse_settings
+from planner.cli._request_settings import parse_settings
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution
 from planner.optimization.solver import NO_SOLUTION

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from planner.analysis.recommendation import recommend
 from planner.application import plan
+from planner.messages import text_of
 from planner.request.calendar import month_index
 from planner.result import Purchase, Strategy
 from pricing.catalog.agreed_prices import agree_price
@@ -56,6 +58,20 @@ def test_what_the_proofs_cannot_tell_apart_is_said():
     (told,) = [reason for reason in advice.reasons if reason.code == "not_told_apart"]
     assert told.parameters["strategy"] == "hybrid"
     assert told.parameters["difference"] == pytest.approx(40)
+
+
+def test_a_plan_without_any_bound_is_not_told_apart_in_finite_figures():
+    """A search that the clock ends early proves nothing: the reason says so instead of naming an infinite amount."""
+    cut = Strategy("hybrid", "within_gap", 1040.0, 1040.0, None, None, cut_by_clock=True)
+    cut = replace(cut, purchases=strategy("onprem", 1040.0, owned=1).purchases)
+    advice = recommend((strategy("cloud", 1000.0), cut), 12, "USD", 0.0)
+    assert (advice.strategy, advice.runner_up) == ("cloud", None)
+    (told,) = [reason for reason in advice.reasons if reason.code == "not_told_apart"]
+    assert told.parameters["open_difference"] is None
+    assert text_of(told) == (
+        "hybrid is planned otherwise and costs +40 USD: the search ended before it had a proof for both, so which of"
+        " the two is cheaper is not known."
+    )
 
 
 def test_what_is_there_is_not_called_renting(catalog, ask, hours):

@@ -7,6 +7,7 @@ import pytest
 from planner.application import plan_document
 from planner.optimization import search_progress
 from planner.optimization.search_progress import SearchProgress, follow_search
+from planner.reports.json import loads, render
 from pricing.catalog.price_catalog import Catalog
 
 
@@ -43,7 +44,7 @@ def test_a_plan_is_the_same_whoever_listens(catalog):
     assert any(event.best is not None and event.bound is not None for event in seen)
 
 
-@pytest.mark.parametrize("least", [1e-12, 1e-3])
+@pytest.mark.parametrize("least", [1e-12, 1e-3, 3e-3, 1e-2])
 def test_the_clock_leaves_a_plan_that_says_so_and_is_never_below_the_bound(catalog, monkeypatch, least):
     """How far a search comes depends on the machine; what its answer says of itself does not."""
     question = portfolio(8, 24)
@@ -51,6 +52,7 @@ def test_the_clock_leaves_a_plan_that_says_so_and_is_never_below_the_bound(catal
     monkeypatch.setattr(search_progress, "LEAST_SECONDS", least)
     with follow_search(lambda _: None, seconds=0):
         answer = plan_document(question, catalog)
+    assert loads(render(answer)) == answer
     for strategy in answer.strategies:
         other = whole[strategy.name]
         if not strategy.cut_by_clock:

@@ -18,9 +18,10 @@ from planner.request.models import parse_request
 from planner.request.sweeps import Sweep
 from planner.result.message import Message, message
 from planner.workloads.demand import compute_demands
-from planner.workloads.gpu_sharing import assign_share, load_slices
+from planner.workloads.gpu_sharing import assign_share
 from planner.workloads.placement import PlacementSearch, find_placements
 from pricing.accelerator import embedded_names, resolve
+from pricing.mig_slices import load_slices
 
 AS_OF = "2026-11-21"
 L4 = {"accelerator": "L4", "count": 1, "units_per_second": 100, "per": "job", "scaling": "replicas"}

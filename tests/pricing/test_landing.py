@@ -118,7 +118,7 @@ KILLED = """
 import os, signal, sys
 from datetime import date
 from pathlib import Path
-from pricing import csv_tables
+from pricing import file_replacement
 from pricing.catalog import data_folder
 from pricing.price import Price, parse_purchase_option
 from pricing.regions import Source
@@ -134,7 +134,7 @@ fsync, rename, replace = os.fsync, Path.rename, Path.replace
 os.fsync = lambda file: (die(), fsync(file))
 Path.rename = lambda path, target: (die(), rename(path, target))[1]
 for module in (publication, data_folder):
-    module.write_atomically = lambda path, content: (die(), csv_tables.write_atomically(path, content))
+    module.write_atomically = lambda path, content: (die(), file_replacement.write_atomically(path, content))
 key = ("aws", "us-east-1", "p5.48xlarge", "on_demand")
 day = date(2026, 11, 22)
 price = Price(*key, *parse_purchase_option(key[3]), 51.0, "USD", day, "later", "listed", "")

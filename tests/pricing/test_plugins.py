@@ -94,7 +94,7 @@ def test_a_way_of_paying_that_lacks_something_is_refused_when_it_is_found(tmp_pa
     (tmp_path / "barter.py").write_text('COMMITS = "no"\nINTERRUPTS = False\nDISCOUNTED = True\nUNIT = "cow"\n')
     monkeypatch.setattr(purchase_options, "__path__", [str(tmp_path)])
     with pytest.raises(InvalidPlugin) as refused:
-        purchase_options.load_purchase_options.__wrapped__()
+        purchase_options.load_own_options.__wrapped__()
     assert refused.value.name.endswith("purchase_options.barter")
     assert refused.value.problems == (
         "COMMITS is 'no': expected bool",

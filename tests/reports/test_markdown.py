@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from planner.reports import markdown
+from planner.reports._content import markdown_sections
 from planner.reports._content.markdown_text import escape_line, escape_markdown
 from planner.reports.markdown import render
 
@@ -97,7 +97,7 @@ def test_a_line_never_begins_a_directive():
 @pytest.mark.parametrize("limit", [20_000, 12_000, 5_000, 1_800])
 def test_what_a_comment_cannot_hold_is_left_out_by_name_the_longest_first(large_plan, monkeypatch, limit):
     whole = render(large_plan).decode()
-    monkeypatch.setattr(markdown, "COMMENT_BYTES", limit)
+    monkeypatch.setattr(markdown_sections, "COMMENT_BYTES", limit)
     text = render(large_plan).decode()
     assert len(text.encode()) <= limit < len(whole.encode())
     assert text.startswith(whole[:100])
@@ -112,7 +112,7 @@ def test_what_a_comment_cannot_hold_is_left_out_by_name_the_longest_first(large_
 
 
 def test_a_first_section_that_no_comment_holds_is_cut_at_a_line(large_plan, monkeypatch):
-    monkeypatch.setattr(markdown, "COMMENT_BYTES", 300)
+    monkeypatch.setattr(markdown_sections, "COMMENT_BYTES", 300)
     text = render(large_plan).decode()
     assert text.index("- More is left out here.") < text.index("Left out, ")
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
+import pytest
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from planner.service.callers import Caller
@@ -55,23 +58,56 @@ def test_acts_are_counted_by_caller_action_and_time(store):
     assert {event.project for event in store.audit.list(project="finance")} == {"finance"}
 
 
-def test_a_store_of_the_first_schema_keeps_its_plans(store_url):
+ROWS: Mapping[str, tuple[tuple[str, dict[str, object]], ...]] = {
+    "0001": (
+        ("plans", {"project": "research", "digest": "d", "plan_id": "p", "document": b"x", "catalogue_digest": "c",
+                   "version": "1", "created": 1.0}),
+        ("jobs", {"id": "j", "project": "research", "kind": "plan", "body": b"b", "file_name": "f", "is_file": False,
+                  "answers": b"", "query": "{}", "format": "json", "compare_to": "", "digest": "q",
+                  "catalogue_digest": "c", "version": "1", "lane": "long", "effort": 1.0, "state": "queued",
+                  "attempts": 0, "durable": True, "waiters": 0, "reusable": False, "phase": "", "created": 1.0}),
+    ),
+    "0002": (
+        ("api_keys", {"id": "k", "digest": "x", "project": "research", "name": "ada", "scopes": "plan read",
+                      "created": 1.0}),
+        ("audit", {"id": 1, "time": 1.0, "project": "research", "caller": "ada", "action": "plan", "subject": "p",
+                   "request_id": "r"}),
+    ),
+}  # fmt: skip
+"""A row of each table, by the revision that made the table."""
+
+
+def revisions() -> list[str]:
+    return sorted(script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
+
+
+def test_every_schema_but_the_last_has_rows_to_keep():
+    assert list(ROWS) == revisions()[:-1]
+
+
+@pytest.mark.parametrize("revision", list(ROWS))
+def test_a_store_of_every_earlier_schema_keeps_what_it_has(store_url, revision):
     engine = open_engine(store_url)
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
+    there = [row for made, rows in ROWS.items() if made <= revision for row in rows]
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        connection.execute(
-            text(
-                "INSERT INTO plans (project, digest, plan_id, document, catalogue_digest, version, created)"
-                " VALUES ('research', 'd', 'p', :document, 'c', '1', 1)"
-            ),
-            {"document": b"x"},
-        )
-    assert upgrade_tables(engine)
+        command.upgrade(config, revision)
+        for table, values in there:
+            names = ", ".join(values)
+            connection.execute(
+                text(f"INSERT INTO {table} ({names}) VALUES ({', '.join(f':{name}' for name in values)})"), values
+            )
+    assert upgrade_tables(engine) == revisions()[-1]
+    with engine.connect() as connection:
+        for table, values in there:
+            (row,) = connection.execute(text(f"SELECT * FROM {table}")).mappings()
+            assert {name: row[name] for name in values} == values
     engine.dispose()
     opened = open_store(store_url)
     assert opened.plans.find("research", "p") == StoredPlan("research", "d", "p", b"x", "c", "1")
-    assert opened.keys.list() == []
+    assert opened.jobs.claim("one", ["long"], 60).record.id == "j"
+    assert [key.name for key in opened.keys.list()] == (["ada"] if revision >= "0002" else [])
+    assert opened.reviews.list("research") == []
     opened.close()

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,11 +80,16 @@ def runner(store, **limits) -> Iterator[JobRunner]:
         made.close()
 
 
-@contextmanager
-def program(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [SCRIPT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+def start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A program in a group of its own; a pipe for what it prints would stop it once it is full."""
+    return subprocess.Popen(
+        [SCRIPT, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
+
+
+@contextmanager
+def program(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = start(arguments)
     try:
         yield process
     finally:
@@ -130,13 +135,26 @@ def test_a_job_whose_worker_is_killed_is_begun_again(store):
     assert "Traceback" not in ended.problem.decode()
 
 
-def test_a_short_plan_that_takes_long_changes_its_lane(store):
-    asked = store.jobs.add(job_of(question(LARGE, 24), limit=10**9), waits=False)
-    assert asked.lane == "short"
+def test_a_short_plan_that_takes_long_makes_room_for_the_next(store):
+    """One general worker, which has a long plan; the reserved one has a plan that takes long, and another waits."""
+    long = store.jobs.add(job_of(question(LARGE, 23), limit=0), waits=False)
     with runner(store, short_seconds=0.3):
+        until(lambda: store.jobs.find("default", long.id).state == "running")
+        asked = store.jobs.add(job_of(question(LARGE, 60), limit=10**9), waits=False)
+        assert asked.lane == "short"
+        until(lambda: store.jobs.find("default", asked.id).progress.phase != "")
+        waits = store.jobs.add(job_of(question(SHORT, 2)), waits=False)
         until(lambda: store.jobs.find("default", asked.id).lane == "long")
-        until(lambda: store.jobs.find("default", asked.id).state == "running")
+        until(lambda: store.jobs.find("default", waits.id).state == "done")
         assert store.jobs.cancel("default", asked.id)
+
+
+def test_a_short_plan_that_takes_long_goes_on_where_none_waits(store):
+    asked = store.jobs.add(job_of(question(MIXED, 12), limit=10**9), waits=False)
+    with runner(store, short_seconds=0.001):
+        until(lambda: not store.jobs.find("default", asked.id).is_open)
+    ended = store.jobs.find("default", asked.id)
+    assert (ended.state, ended.lane, ended.attempts) == ("done", "short", 1)
 
 
 def test_a_cancelled_job_frees_its_worker(store):
@@ -178,11 +196,12 @@ def test_a_plan_past_its_grace_is_a_problem(store):
 
 @pytest.mark.slow
 def test_a_worker_takes_the_jobs_of_one_that_was_killed(store, store_url):
-    asked = [store.jobs.add(job_of(question(SHORT, months)), waits=False).id for months in range(3, 33)]
+    """When it is killed, one plan is there at least, a large one is being made, and others wait."""
+    large = store.jobs.add(job_of(question(LARGE, 40), limit=0), waits=False).id
+    asked = [large, *(store.jobs.add(job_of(question(SHORT, months)), waits=False).id for months in range(3, 33))]
     limits = ("--store", store_url, "--workers", "1", "--lease-seconds", str(LEASE))
     with program("worker", *limits) as first:
-        until(lambda: store.jobs.find("default", asked[1]).state == "done")
-        until(lambda: any(store.jobs.find("default", each).state == "running" for each in asked))
+        until(lambda: store.jobs.find("default", large).progress.phase != "" and store.jobs.count_in_state("done") > 0)
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
         with program("worker", *limits) as second:

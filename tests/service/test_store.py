@@ -5,17 +5,23 @@ from __future__ import annotations
 import gzip
 import threading
 import time
+from dataclasses import replace
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, update
 
+from planner.service.callers import Caller
+from planner.service.limits import ServiceLimits
+from planner.service.queue import RetentionSchedule
 from planner.service.store import JobProgress, open_store
 from planner.service.store.engine import open_engine, upgrade_tables
 from planner.service.store.jobs import JobEnd
 from planner.service.store.plans import StoredPlan
-from planner.service.store.schema import STORE_TABLES
-from planner.service.store.upkeep import back_up_store, prune_store
+from planner.service.store.review_tables import READING_ANSWERS, REVIEWS
+from planner.service.store.schema import JOBS, PLANS, STORE_TABLES
+from planner.service.store.upkeep import SECONDS_PER_DAY, back_up_store, prune_store
 
+ADA = Caller("default", "ada")
 DONE = JobEnd("done", 200, plan_id="p", plan_digest="d", reusable=True)
 
 
@@ -171,7 +177,9 @@ def test_a_backup_is_a_store(store, store_url, new_job, tmp_path):
     store.plans.put(plan())
     store.jobs.end("one", job.id, DONE)
     waiting = store.jobs.add(new_job("waits"), waits=False)
-    assert back_up_store(store_url, tmp_path / "copy.sqlite") == {"jobs": 2, "plans": 1, "api_keys": 0, "audit": 0}
+    assert back_up_store(store_url, tmp_path / "copy.sqlite") == {
+        **dict.fromkeys((table.name for table in STORE_TABLES.sorted_tables), 0), "jobs": 2, "plans": 1,
+    }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == ["copy.sqlite"]
     copy = open_store(f"sqlite:///{tmp_path / 'copy.sqlite'}")
     assert copy.jobs.find("default", job.id) == store.jobs.find("default", job.id)
@@ -190,10 +198,85 @@ def test_old_plans_and_jobs_are_deleted_by_age_and_count(store, new_job):
         store.jobs.end("one", job.id, JobEnd("done", 200, plan_id="p", plan_digest=str(number), reusable=True))
     store.plans.put(plan(project="other"))
     store.jobs.add(new_job("waits"), waits=False)
-    assert prune_store(store.engine, 1, None) == {"jobs": 0, "plans": 0}
-    assert prune_store(store.engine, None, 2) == {"jobs": 3, "plans": 3}
+    assert prune_store(store.engine, 1, None) == {"jobs": 0, "plans": 0, "reviews": 0, "answers": 0}
+    assert prune_store(store.engine, None, 2) == {"jobs": 3, "plans": 3, "reviews": 0, "answers": 0}
     assert store.plans.find("default", "p").digest == "4"
     assert store.jobs.find_answer("default", "0") is None
     assert store.plans.find("other", "d") is not None
-    assert prune_store(store.engine, 1e-9, None) == {"jobs": 2, "plans": 3}
+    assert prune_store(store.engine, 1e-9, None) == {"jobs": 2, "plans": 3, "reviews": 0, "answers": 0}
     assert store.jobs.count_open() == 1
+
+
+def test_a_plan_of_a_review_outlives_others_and_goes_with_it(store, new_job):
+    """By hand: of two old plans the one with a review stays, with the job that asked for it; a day after the review
+    was last changed both are gone, and so is its link."""
+    for number, plan_id in enumerate(("kept", "other")):
+        job = store.jobs.add(new_job(plan_id), waits=False)
+        store.jobs.claim("one", ["short"], 60)
+        store.plans.put(replace(plan(digest=str(number)), plan_id=plan_id))
+        store.jobs.end("one", job.id, JobEnd("done", 200, plan_id=plan_id, plan_digest=str(number), reusable=True))
+    review = store.reviews.create(ADA, "kept", "March", "{}")
+    secret = store.reviews.share(review, "ada", time.time() + 1000)
+    store.answers.put(ADA, {"sheets": "all"})
+    age(store, days=2)
+    store.reviews.change(review, "April", "{}")
+    assert prune_store(store.engine, 1, None) == {"jobs": 1, "plans": 1, "reviews": 0, "answers": 1}
+    assert store.plans.find("default", "kept") is not None
+    assert store.jobs.find_question("default", "kept") is not None
+    assert store.reviews.find_shared(secret).title == "April"
+    assert prune_store(store.engine, None, 0) == {"jobs": 0, "plans": 0, "reviews": 0, "answers": 0}
+    age(store, days=2)
+    assert prune_store(store.engine, 1, None) == {"jobs": 1, "plans": 1, "reviews": 1, "answers": 0}
+    assert store.reviews.find_shared(secret) is None
+
+
+def age(store, days: float) -> None:
+    """Make everything in the store as old as if so many days had passed."""
+    with store.engine.begin() as connection:
+        for table, columns in (
+            (JOBS, ("created", "finished")), (PLANS, ("created",)), (REVIEWS, ("created", "changed")),
+            (READING_ANSWERS, ("changed",)),
+        ):  # fmt: skip
+            connection.execute(update(table).values({name: table.c[name] - days * SECONDS_PER_DAY for name in columns}))
+
+
+def test_reviews_and_answers_are_of_a_project(store):
+    review = store.reviews.create(ADA, "p", "March", "{}")
+    assert store.reviews.find("default", review.id) == review
+    assert store.reviews.find("finance", review.id) is None
+    assert store.reviews.list("finance") == []
+    assert not store.reviews.delete("finance", review.id)
+    assert store.reviews.change(replace(review, project="finance"), "x", "{}") is None
+    store.answers.put(ADA, {"sheets": "all", "x" * 301: "too long to be one of ours"})
+    store.answers.put(replace(ADA, project="finance"), {"sheets": "Ads"})
+    assert store.answers.list("default") == {"sheets": "all"}
+    assert store.answers.list("finance") == {"sheets": "Ads"}
+
+
+def test_prices_in_use_are_noted_once_with_the_plans_made_with_them(store):
+    coverage = {"aws": 3, "gcp": 2}
+    for _ in range(2):
+        store.price_snapshots.note("prices", "1", "2026-11-01", coverage)
+    store.plans.put(plan())
+    (noted,) = store.price_snapshots.list()
+    assert (noted.digest, noted.prices, noted.coverage, noted.plans) == ("prices", 5, coverage, 1)
+    assert noted.first_used <= noted.last_used
+
+
+def test_a_policy_prunes_at_the_start_and_again(store):
+    """The first run deletes one plan, the second one that came later."""
+    schedule = RetentionSchedule(store, ServiceLimits(retention_plans=0), seconds=0.1)
+    for digest in ("first", "second"):
+        store.plans.put(plan(digest=digest))
+        if digest == "first":
+            schedule.start()
+        while store.plans.find("default", digest) is not None:
+            time.sleep(0.02)
+    schedule.close()
+
+
+def test_without_a_policy_nothing_is_pruned(store):
+    schedule = RetentionSchedule(store, ServiceLimits(), seconds=0.01)
+    schedule.start()
+    assert "retention" not in {thread.name for thread in threading.enumerate()}
+    schedule.close()

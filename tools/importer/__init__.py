@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pricing.catalog.snapshot_tables import Snapshot, read_snapshot
-from pricing.csv_tables import write_atomically
 from pricing.errors import InvalidSnapshot
+from pricing.file_replacement import write_atomically
 from pricing.providers import CatalogLayout
 from pricing.providers import list_catalog_files as catalogue_files
 from tools.importer.catalog_tables import build_catalog_files

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from planner.performance.serving.serving_results import RESULT_COLUMNS, RESULTS_FILE, read_results
 from pricing.accelerator import embedded_names
-from pricing.csv_tables import format_table, write_atomically
+from pricing.csv_tables import format_table
 from pricing.errors import InvalidSnapshot
+from pricing.file_replacement import write_atomically
 
 
 def import_serving_results(path: Path, target: Path = RESULTS_FILE) -> dict[str, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import tempfile
 import threading
 import zlib
@@ -187,7 +188,10 @@ def _link_table(table: DetectedExport, folder: Path, index: int) -> tuple[Detect
             table.path, plain, compressed=table.compressed, encoding=table.encoding, separator=table.separator
         )
         return replace(table, compressed=False, encoding="utf-8"), plain
-    link.symlink_to(table.path.absolute())
+    try:
+        link.symlink_to(table.path.absolute())
+    except OSError:  # Windows allows links to few, and some file systems have none
+        shutil.copyfile(table.path, link)
     return table, link
 
 

@@ -15,6 +15,7 @@ SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".gz")
 IS_SURE = True
 """The columns identify a billing export whatever the file is called: a bill that ends in .csv is no sheet."""
 IS_ISOLATED = True
+IS_USAGE = True
 HEAD_BYTES = 400_000
 
 

@@ -178,3 +178,12 @@ def _parse_single_separator(core: str, separator: str, decimal: str) -> float:
 
 def _is_grouped(whole: str, separator: str) -> bool:
     return bool(re.fullmatch(rf"\d{{1,3}}(?:{re.escape(separator)}\d{{2,3}})*{re.escape(separator)}\d{{3}}", whole))
+
+
+def parse_fraction(text: str) -> float | None:
+    """0.03 for "0.03" and for "3%"; None if the text is not a number."""
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (100 if number != text.strip() else 1)
+    except ValueError:
+        return None

@@ -147,6 +147,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "gang_split": _gang_split,
     "inference_unit_unknown": _inference_unit_unknown,
     "interconnect_unknown": "the bandwidth between the accelerators of a node is unknown",
+    "predicted_by_plug_in": "predicted by {title}, the throughput model {name} ({source})",
     "measured_on": "measured on {count:g} x {accelerator}",
     "memory_bandwidth_unknown": "no memory bandwidth is known for {accelerator}",
     "network_size_not_given": "neither a published model nor its parameters are given",

@@ -26,6 +26,7 @@ def _negotiated_prices(currency: str, negotiated: int, prices: int, rate_card: s
 
 
 TEXTS: Mapping[str, str | Callable[..., str]] = {
+    "plug_in_took_part": "Made with the plug-in {name} ({source}) of {group}.",
     "hours_per_month": "A month is {hours:g} hours (8,760 / 12).",
     "payment_timing": "Purchases fall at the start of a month, running costs at its end; the monthly rate is"
     " (1+r)^(1/12)-1.",

@@ -183,13 +183,22 @@ def _list_purchases(amounts: Sequence[str]) -> str:
     return ", ".join(amounts[:PURCHASES_LISTED_MAX]) + (f" and {more} more kinds" if more > 0 else "")
 
 
+def _undecided(strategy: str, difference: float, open_difference: float | None, currency: str) -> str:
+    proofs = (
+        "the search ended before it had a proof for both"
+        if open_difference is None
+        else f"the proofs leave {open_difference:,.0f} {currency} open"
+    )
+    return (
+        f"{strategy} is planned otherwise and costs {difference:+,.0f} {currency}: {proofs}, so which of the two is"
+        " cheaper is not known."
+    )
+
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "no_plan_possible": "No plan is possible.",
     "recommended": _recommended,
-    "not_told_apart": (
-        "{strategy} is planned otherwise and costs {difference:+,.0f} {currency}: the proofs leave"
-        " {open_difference:,.0f} {currency} open, so which of the two is cheaper is not known."
-    ),
+    "not_told_apart": _undecided,
     "term_price_unknown": (
         "No commitment to {provider} {region} {instance_type} has a known price, so {strategy} pays"
         " {on_demand_per_hour:,.2f} {currency} an hour on demand: at {flip_per_hour:,.2f} or less ({purchase_option})"

@@ -21,6 +21,8 @@ from planner.service.store.api_keys import KEY_FORM, ApiKey
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", PAGE_PATH})
 """They hold nothing of anybody."""
+SHARED_FOLDER = "/v1/shared/"
+"""The secret of a link follows, which opens one review."""
 ADMIN_PATHS = frozenset({"/metrics"})
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 KEY_SECONDS = 5
@@ -30,7 +32,7 @@ KEYS_MAX = 1000
 
 def required_scope(method: str, path: str) -> callers.Scope | None:
     """The scope that a request needs, None for what is open to everybody."""
-    if path in OPEN_PATHS or path.startswith(PAGE_FOLDER):
+    if path in OPEN_PATHS or path.startswith((PAGE_FOLDER, SHARED_FOLDER)):
         return None
     if path in ADMIN_PATHS:
         return "admin"

@@ -8,7 +8,7 @@ are in use the one that has waited longest for a request makes room. Measurement
 from __future__ import annotations
 
 import asyncio
-import resource
+import sys
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,10 @@ OTHER_FILES = 256
 
 def open_connections_max(wanted: int) -> int:
     """As many connections as wanted, within the file descriptors that this process may have; raises their limit."""
+    if sys.platform == "win32":  # it has no such limit
+        return wanted
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + BACKLOG + OTHER_FILES
     if soft < needed and (soft < hard or hard == resource.RLIM_INFINITY):

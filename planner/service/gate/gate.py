@@ -17,6 +17,7 @@ from planner.service.gate.rate_limits import RateLimits
 from planner.service.gate.request_records import RequestRecorder
 from planner.service.gate.response_headers import StrictHeaders
 from planner.service.gate.settings import AccessSettings, GateSettings
+from planner.service.gate.store_outages import StoreOutages
 from planner.service.gate.time_limits import RequestLimits
 from planner.service.gate.tracing import RequestTracer, open_tracer
 from planner.service.gate.trusted_hosts import TrustedHosts
@@ -52,6 +53,7 @@ def install_gate(app: FastAPI, settings: GateSettings, access: AccessSettings) -
     app.add_middleware(AuditRecorder, store=store)
     app.add_middleware(RateLimits, settings=access, store=store)
     app.add_middleware(Authentication, store=store, tokens=tokens, required=access.key_required)
+    app.add_middleware(StoreOutages)
     app.add_middleware(OwnOrigin, allowed=settings.allowed_origins)
     app.add_middleware(TrustedHosts, allowed=settings.allowed_hosts)
     app.add_middleware(RequestLimits, settings=settings)

@@ -85,7 +85,7 @@ class RateLimits:
             await self._app(scope, receive, send)
             return
         allowances, wait = self._take_request(caller)
-        counts = bool(self._plans) and scope["method"] == "POST"
+        counts = bool(self._plans) and scope["method"] == "POST" and "/plan" in scope["path"]
         if counts and not wait:
             plans = await self._read_plan_quota(caller)
             allowances.append(plans)

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { chargeWorkloads, listCentreMonths } from "./charges.js";
 import { bullets, el, put, table } from "./elements.js";
 import { money, monthName, number, signedMoney } from "./format.js";
 
@@ -16,11 +17,11 @@ const WORKLOADS_MAX = 15;
 /** @param {any[]} rows @param {string} field */
 const sum = (rows, field) => rows.reduce((total, row) => total + (row[field] ?? 0), 0);
 
-/** The cost centres, the largest first. @param {any} plan @returns {Centre[]} */
-function listCentres(plan) {
+/** The cost centres, the largest first. @param {any[]} charges @returns {Centre[]} */
+function listCentres(charges) {
   /** @type {Map<string, any[]>} */
   const byTeam = new Map();
-  for (const row of plan.views.cost_centres) byTeam.set(row.team, [...(byTeam.get(row.team) ?? []), row]);
+  for (const row of charges) byTeam.set(row.team, [...(byTeam.get(row.team) ?? []), row]);
   const centres = [...byTeam].map(([team, rows]) => ({ name: team || "no team", rows }));
   return centres.sort((one, other) => sum(other.rows, "effective") - sum(one.rows, "effective"));
 }
@@ -28,27 +29,32 @@ function listCentres(plan) {
 /** @param {HTMLElement} place @param {Review} review */
 export function showCentres(place, review) {
   const { plan } = review;
-  const centres = listCentres(plan);
-  if (!centres.length) {
+  if (!plan.views.cost_centres.length) {
     put(place, el("p", {}, "No strategy is recommended, so nobody is charged."));
     return;
   }
   const note = el("p", { class: "quiet-text screen-only" });
-  put(place, note, centreTable(plan, centres), bullets(budgetSentences(plan, centres)), monthsTable(plan, centres), workloadTable(review));
+  const live = el("div");
+  put(place, note, live);
   review.follow(() => {
-    note.textContent = review.isMoved ? "As planned: cost centres follow moved figures after “plan again”." : "Effective cost spreads purchases over the months they serve; idle hours stay with whoever uses the rest.";
+    const charged = review.isMoved ? chargeWorkloads(plan, review.ledger, review.figures) : null;
+    const charges = charged ? listCentreMonths(plan, charged) : plan.views.cost_centres;
+    const centres = listCentres(charges);
+    const moved = charged ? "At the figures as you moved them. " : "";
+    note.textContent = `${moved}Effective cost spreads purchases over the months they serve; idle hours stay with whoever uses the rest.`;
+    put(live, centreTable(plan, centres, charges), bullets(budgetSentences(plan, centres)), monthsTable(plan, centres, charges), workloadTable(review, charged));
   });
 }
 
-/** @param {any} plan @param {Centre[]} centres */
-function centreTable(plan, centres) {
+/** @param {any} plan @param {Centre[]} centres @param {any[]} charges */
+function centreTable(plan, centres, charges) {
   const cells = (/** @type {any[]} */ rows) => {
     const budgeted = rows.filter((row) => row.budget !== null);
     const [budget, variance] = budgeted.length ? [money(sum(budgeted, "budget")), signedMoney(sum(budgeted, "variance"))] : ["–", "–"];
     return [money(sum(rows, "cash")), money(sum(rows, "effective")), money(sum(rows, "idle")), money(sum(rows, "shared")), budget, variance];
   };
   const rows = centres.map(({ name, rows: its }) => [name, ...cells(its)]);
-  if (rows.length <= CENTRES_MAX) rows.push(["total", ...cells(plan.views.cost_centres)]);
+  if (rows.length <= CENTRES_MAX) rows.push(["total", ...cells(charges)]);
   const titles = ["Cost centre", "Cash", "Effective", "of it idle", "of it shared", "Budget", "Over (+) or under"];
   return table(`Cost by cost centre, ${plan.currency}`, titles, rows, { numbers: [1, 2, 3, 4, 5, 6], total: rows.length > centres.length, most: CENTRES_MAX + 1, printed: CENTRES_PRINTED });
 }
@@ -67,19 +73,21 @@ function budgetSentences(plan, centres) {
   return [about, ...(passed.length ? passed : ["No budget is passed."])];
 }
 
-/** @param {any} plan @param {Centre[]} centres */
-function monthsTable(plan, centres) {
-  const months = [...new Set(plan.views.cost_centres.map((/** @type {any} */ row) => row.month))].sort((/** @type {any} */ one, /** @type {any} */ other) => one - other);
+/** @param {any} plan @param {Centre[]} centres @param {any[]} charges */
+function monthsTable(plan, centres, charges) {
+  const months = [...new Set(charges.map((/** @type {any} */ row) => row.month))].sort((/** @type {any} */ one, /** @type {any} */ other) => one - other);
   const rows = centres.map(({ name, rows: its }) => [name, ...months.map((month) => money(sum(its.filter((row) => row.month === month), "effective")))]);
   const titles = ["Cost centre", ...months.map((month) => monthName(plan, month))];
   return el("details", { class: "screen-only" }, el("summary", {}, "By month"), table(`Effective cost by cost centre and month, ${plan.currency}`, titles, rows, { numbers: months.map((_, index) => index + 1), most: CENTRES_MAX }));
 }
 
-/** @param {Review} review */
-function workloadTable({ plan, chosen }) {
+/** @param {Review} review @param {Map<string, import("./charges.js").Charges> | null} charged */
+function workloadTable({ plan, chosen }, charged) {
   const strategy = plan.strategies.find((/** @type {any} */ each) => each.name === chosen);
   if (!strategy) return null;
-  const costs = [...strategy.workloads].sort((one, other) => other.cost - one.cost);
-  const rows = costs.map((each) => [each.workload, each.team || "–", money(each.cost), each.cost_high > each.cost_low ? `${money(each.cost_low)} to ${money(each.cost_high)}` : "measured", `${number(each.cost_per_unit)} a ${each.unit.replace(/s$/, "")}`, each.where]);
+  const cost = (/** @type {any} */ each) => (charged ? [...(charged.get(each.workload)?.cash.values() ?? [])].reduce((all, one) => all + one, 0) : each.cost);
+  const priced = strategy.workloads.map((/** @type {any} */ each) => ({ ...each, cost: cost(each), cost_per_unit: each.cost ? (each.cost_per_unit * cost(each)) / each.cost : each.cost_per_unit }));
+  const costs = priced.sort((/** @type {any} */ one, /** @type {any} */ other) => other.cost - one.cost);
+  const rows = costs.map((/** @type {any} */ each) => [each.workload, each.team || "–", money(each.cost), charged ? "–" : each.cost_high > each.cost_low ? `${money(each.cost_low)} to ${money(each.cost_high)}` : "measured", `${number(each.cost_per_unit)} a ${each.unit.replace(/s$/, "")}`, each.where]);
   return el("details", { class: "screen-only" }, el("summary", {}, "By workload, and where each lives"), table(`Cost by workload, ${plan.currency}`, ["Workload", "Team", "Cost", "80 % of cases", "Unit cost", "Lives at"], rows, { numbers: [2, 3, 4], most: WORKLOADS_MAX }));
 }

@@ -30,7 +30,7 @@ export function showDecision(place, review, rights) {
     plan.reasons.length ? bullets(plan.reasons.map((/** @type {any} */ each) => each.text)) : null,
   );
   review.follow(() => {
-    planned.textContent = review.isMoved ? "The sentence above is the plan as it was made. Costs, cash and scenarios below follow the figures as you moved them." : "";
+    planned.textContent = review.isMoved ? "The sentence above is the plan as it was made. Costs, cash, cost centres and scenarios below follow the figures as you moved them." : "";
     put(moved, movedNotice(review, rights));
     put(facts, keyFacts(review));
     put(costs, strategyTable(review), categoryTable(review));

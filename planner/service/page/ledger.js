@@ -10,8 +10,11 @@ import { readFormula } from "./formula.js";
 /** @typedef {import("./formula.js").Formula} Formula */
 /**
  * Payments of one strategy that come about alike; `paid` has the quantity of each month and the month whose prices hold.
+ * `parts` are those of workloads that share it, `idle` the unused fraction of a purchase in each month, `borneFrom` to
+ * `borneTo` the months that bear it as effective cost, 0 where these are the months of payment.
  * @typedef {{strategy: string, what: string, workload: string, unit: string, category: string, isBilled: boolean, isByMonth: boolean,
- *   atStart: boolean, rate: Formula, growth: string, paid: {month: number, quantity: number, priced: number}[]}} PaymentLine
+ *   atStart: boolean, rate: Formula, growth: string, paid: {month: number, quantity: number, priced: number}[],
+ *   parts: [string, number][], idle: number[], borneFrom: number, borneTo: number}} PaymentLine
  */
 /** @typedef {{lines: PaymentLine[], strategies: string[], formulas: Formula[], firstMonth: number, lastMonth: number}} Ledger */
 /**
@@ -62,6 +65,10 @@ function readLine(line, choices, formulas) {
     rate: /** @type {Formula} */ (formulas.get(line.rate)),
     growth: line.growth,
     paid,
+    parts: choice.parts,
+    idle: choice.idle,
+    borneFrom: line.borne_from,
+    borneTo: line.borne_to,
   };
 }
 
@@ -70,6 +77,16 @@ function readLine(line, choices, formulas) {
 function growthFactor(line, priced, figures) {
   return line.growth ? (1 + figures[line.growth]) ** ((priced - 1) / 12) : 1;
 }
+
+/** The amounts of a line by the month of payment, without what a bill adds.
+ * @param {PaymentLine} line @param {Figures} figures @returns {Map<number, number>} */
+export function amountsByMonth(line, figures) {
+  const rate = line.rate.value(figures);
+  return new Map(line.paid.map(({ month, quantity, priced }) => [month, quantity * rate * growthFactor(line, priced, figures)]));
+}
+
+/** What the support plan and tax make of an amount on a cloud bill. @param {Figures} figures */
+export const surchargeFactor = (figures) => (1 + (figures[SUPPORT] ?? 0)) * (1 + (figures[TAX] ?? 0));
 
 /** The amounts of every strategy at these figures.
  * @param {Ledger} ledger @param {Figures} figures @returns {Map<string, StrategyAmounts>} */

@@ -6,6 +6,9 @@
 /** @typedef {import("./formula.js").Figures} Figures */
 /** @typedef {{name: string, moves: Figures}} Scenario */
 
+/** Before the secret of a link: what follows a # is sent to nobody. */
+const SHARED = "#shared=";
+
 /** @param {string} text */
 const encode = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text))).replaceAll("+", "-").replaceAll("/", "_");
 /** @param {string} text */
@@ -17,7 +20,8 @@ function readFigures(value) {
   return Object.fromEntries(entries.filter(([, each]) => typeof each === "number" && Number.isFinite(each)));
 }
 
-/** What the address says. @returns {{plan: string, isReadOnly: boolean, moves: Figures, scenarios: Scenario[]}} */
+/** What the address says.
+ * @returns {{plan: string, kept: string, shared: string, isReadOnly: boolean, moves: Figures, scenarios: Scenario[]}} */
 export function readLink() {
   const query = new URLSearchParams(location.search);
   let state = {};
@@ -29,22 +33,31 @@ export function readLink() {
   const scenarios = Array.isArray(state.scenarios) ? state.scenarios : [];
   return {
     plan: query.get("plan") ?? "",
-    isReadOnly: query.has("read"),
+    kept: query.get("review") ?? "",
+    shared: location.hash.startsWith(SHARED) ? decodeURIComponent(location.hash.slice(SHARED.length)) : "",
+    isReadOnly: query.has("read") || location.hash.startsWith(SHARED),
     moves: readFigures(state.moves),
     scenarios: scenarios.map((/** @type {any} */ each) => ({ name: String(each?.name ?? "").slice(0, 60), moves: readFigures(each?.moves) })),
   };
 }
 
-/** The address of a review as it stands.
- * @param {{id: string, moves: Figures, scenarios: Scenario[]}} review @param {boolean} isReadOnly */
+/** The address of a review as it stands; one that is kept has its scenarios in the store.
+ * @param {{id: string, moves: Figures, scenarios: Scenario[], kept: {id: string} | null}} review @param {boolean} isReadOnly */
 export function linkTo(review, isReadOnly) {
-  const { moves, scenarios } = review;
+  const { moves, kept } = review;
+  const scenarios = kept ? [] : review.scenarios;
   const hasState = scenarios.length > 0 || Object.keys(moves).length > 0;
   const state = hasState ? `#v=${encode(JSON.stringify({ moves, scenarios }))}` : "";
+  if (kept) return `${location.origin}/?review=${encodeURIComponent(kept.id)}${isReadOnly ? "&read" : ""}${state}`;
   return `${location.origin}/?plan=${encodeURIComponent(review.id)}${isReadOnly ? "&read" : ""}${state}`;
 }
 
-/** Keeps the address true, so that a reload shows the same. @param {{id: string, moves: Figures, scenarios: Scenario[]}} review */
+/** The address by which anybody reads a review. @param {string} token */
+export const linkToShared = (token) => `${location.origin}/${SHARED}${encodeURIComponent(token)}`;
+
+/** Keeps the address true, so that a reload shows the same.
+ * @param {{id: string, moves: Figures, scenarios: Scenario[], kept: {id: string} | null, shared: string}} review */
 export function writeLink(review) {
+  if (review.shared) return;
   history.replaceState(null, "", linkTo(review, readLink().isReadOnly));
 }

@@ -5,12 +5,13 @@
 
 import { announce, byId, put } from "./elements.js";
 import { readSettings, setUpIntake } from "./intake.js";
+import { showKeptReviews } from "./kept.js";
 import { Review } from "./model.js";
-import { rememberAnswers, showProblem } from "./problem.js";
+import { knownAnswers, rememberAnswers, showProblem } from "./problem.js";
 import { showProgress } from "./progress.js";
 import { readLink } from "./link.js";
 import { showReview } from "./review.js";
-import { askForPlan, followJob, readFailure, readReview } from "./service.js";
+import { askForPlan, followJob, readFailure, readKeptReview, readReview, readSharedReview } from "./service.js";
 
 /** @typedef {import("./service.js").Question} Question */
 
@@ -37,32 +38,36 @@ async function planQuestion(question) {
     rememberAnswers(question.answers);
     const id = job.plan_id;
     history.pushState(null, "", `/?plan=${encodeURIComponent(id)}`);
-    await openReview(id);
+    showPlan(await readReview(id), id, null);
   } catch (error) {
-    fail(error);
+    await fail(error);
   } finally {
     progress.end();
   }
 }
 
 /** Tells what went wrong, or asks what is in doubt. @param {unknown} error */
-function fail(error) {
+async function fail(error) {
+  const known = await knownAnswers(error);
   show(...(readLink().isReadOnly ? [] : ["intake"]), "problem");
   showProblem(byId("problem"), error, {
     name: asked.file?.name ?? "",
+    known,
     answer: (answers, acceptsProposals) => planQuestion({ ...asked, answers: { ...asked.answers, ...answers }, acceptsProposals }),
     retry: () => (asked.file || asked.again ? planQuestion(asked) : openLinked()),
   });
 }
 
-/** Shows a stored plan. @param {string} id */
-async function openReview(id) {
-  const review = new Review(await readReview(id), id);
+/** Shows a plan. @param {any} stored @param {string} id @param {import("./service.js").KeptReview | null} kept */
+function showPlan(stored, id, kept) {
+  const review = new Review(stored, id);
   const link = readLink();
+  review.kept = kept;
+  review.shared = link.shared;
   if (!asked.file) asked = { ...asked, again: id };
   show("review");
   showReview(review, { isReadOnly: link.isReadOnly, planAgain: (assumptions) => planQuestion({ ...asked, again: id, assumptions: { ...asked.assumptions, ...assumptions } }) });
-  review.setMoves(link.moves);
+  review.setMoves({ ...kept?.moves, ...link.moves });
   document.title = `GPU review ${review.plan.plan_id}`;
   announce(`The review is ready. ${review.screen.headline}`);
   byId("review").querySelector("h1")?.focus({ preventScroll: true });
@@ -71,20 +76,29 @@ async function openReview(id) {
 
 /** Shows the review that the address names, or the empty page. */
 async function openLinked() {
-  const { plan } = readLink();
+  const { plan, kept, shared } = readLink();
   put(byId("problem"));
-  if (!plan) {
+  if (!plan && !kept && !shared) {
     show("intake");
+    showKeptReviews(byId("kept"));
     return;
   }
   show();
   try {
-    await openReview(plan);
+    if (shared) {
+      const [review, stored] = await readSharedReview(shared);
+      showPlan(stored, review.plan_id, review);
+    } else {
+      const review = kept ? await readKeptReview(kept) : null;
+      const id = review ? review.plan_id : plan;
+      showPlan(await readReview(id), id, review);
+    }
   } catch (error) {
-    fail(error);
+    await fail(error);
   }
 }
 
 await openLinked();
 setUpIntake((file) => planQuestion({ file, again: "", answers: {}, assumptions: {}, settings: readSettings(), acceptsProposals: false }), fail);
 window.addEventListener("popstate", openLinked);
+window.addEventListener("hashchange", () => readLink().shared && openLinked());

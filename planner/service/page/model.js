@@ -26,6 +26,10 @@ export class Review {
     this.amounts = this.planned;
     /** @type {import("./link.js").Scenario[]} */
     this.scenarios = [];
+    /** The review in the store, once it is kept. @type {import("./service.js").KeptReview | null} */
+    this.kept = null;
+    /** The secret of the link that it was opened by. */
+    this.shared = "";
     this.milliseconds = 0;
     /** @type {(() => void)[]} */
     this.listeners = [];

@@ -5,10 +5,10 @@
 
 import { announce, el, put, table } from "./elements.js";
 import { counted, percent } from "./format.js";
-import { ProblemError, rememberKey } from "./service.js";
+import { ProblemError, readAnswers, rememberKey } from "./service.js";
 
 /** @typedef {{id: string, places: string[], read: string, question: string, proposed: string, choices: string[], change: number | null}} Doubt */
-/** @typedef {{name: string, answer: (answers: Record<string, string>, acceptsProposals: boolean) => void, retry: () => void}} Ways */
+/** `known`: earlier answers by question. @typedef {{name: string, known: Record<string, string>, answer: (answers: Record<string, string>, acceptsProposals: boolean) => void, retry: () => void}} Ways */
 
 const ANSWERS = "gpu-planner-answers";
 
@@ -19,6 +19,12 @@ function rememberedAnswers() {
   } catch {
     return {};
   }
+}
+
+/** Earlier answers to the questions of a problem: those of this machine over those of the project. @param {unknown} error */
+export async function knownAnswers(error) {
+  if (!(error instanceof ProblemError) || !error.problem.questions?.length) return {};
+  return { ...(await readAnswers().catch(() => ({}))), ...rememberedAnswers() };
 }
 
 /** @param {Record<string, string>} answers */
@@ -40,7 +46,7 @@ export function showProblem(place, error, ways) {
 
 /** @param {any} problem @param {Ways} ways */
 function questionParts(problem, ways) {
-  const known = rememberedAnswers();
+  const { known } = ways;
   const others = (problem.errors ?? []).filter((/** @type {any} */ fault) => !problem.questions.some((/** @type {Doubt} */ doubt) => doubt.places.includes(fault.path)));
   const form = el("form", {}, problem.questions.map((/** @type {Doubt} */ doubt, /** @type {number} */ index) => questionField(doubt, index, known[doubt.id])));
   form.append(el("div", { class: "actions" }, el("button", { class: "main" }, "Plan with these answers"), el("button", { type: "button", click: () => ways.answer({}, true) }, "Take every proposal")));

@@ -1,20 +1,21 @@
 /**
- * Scenarios side by side: named sets of moved figures. They are kept in the address, so a copied link has them.
+ * Scenarios side by side: named sets of moved figures. The store keeps them; where it may not, the address has them.
  * @module
  */
 
 import { announce, el, put, table } from "./elements.js";
 import { inWords, money, number } from "./format.js";
 import { costStrategies } from "./ledger.js";
+import { keepReview } from "./kept.js";
 import { readLink, writeLink } from "./link.js";
 
 /** @typedef {import("./model.js").Review} Review */
 
 const NAME_MAX = 60;
 
-/** The scenarios that the address has; the address follows what is moved and named. @param {Review} review */
+/** The scenarios of the store, else those of the address. @param {Review} review */
 export function setUpScenarios(review) {
-  review.scenarios = readLink().scenarios;
+  review.scenarios = review.kept ? review.kept.scenarios : readLink().scenarios;
 }
 
 /** @param {HTMLElement} place @param {Review} review @param {import("./review.js").Rights} rights */
@@ -30,20 +31,28 @@ export function showScenarios(place, review, rights) {
     review.scenarios = [...others, { name: name.value, moves: review.moves }];
     announce(`Scenario ${name.value} is kept.`);
     form.reset();
-    show();
+    change();
   });
+  const kept = el("p", { class: "quiet-text", "aria-live": "polite" });
+  const change = () => {
+    show();
+    if (!rights.isReadOnly) keepReview(review).then(
+      () => { kept.textContent = "Kept in the store: this address opens the review with its scenarios."; show(); },
+      () => { kept.textContent = "The service did not keep it; the address of this page has the scenarios."; },
+    );
+  };
   const show = () => {
     hint.textContent = review.isMoved ? "" : "Move a figure first; then name what you see.";
     keep.toggleAttribute("disabled", !review.isMoved);
-    put(side, sideBySide(review, show, rights));
+    put(side, sideBySide(review, change, rights));
     writeLink(review);
   };
-  put(place, form, hint, side);
+  put(place, form, hint, side, kept);
   review.follow(show);
 }
 
-/** @param {Review} review @param {() => void} show @param {import("./review.js").Rights} rights */
-function sideBySide(review, show, rights) {
+/** @param {Review} review @param {() => void} change @param {import("./review.js").Rights} rights */
+function sideBySide(review, change, rights) {
   const columns = [{ name: "as planned", moves: {} }, ...review.scenarios];
   const amounts = columns.map(({ moves }) => costStrategies(review.ledger, { ...review.screen.figures, ...moves }));
   if (!review.ledger.strategies.length) return null;
@@ -54,7 +63,7 @@ function sideBySide(review, show, rights) {
   const actions = (/** @type {import("./link.js").Scenario} */ scenario) => [
     el("button", { type: "button", class: "link", "aria-label": `Show ${scenario.name}`, click: () => review.setMoves(scenario.moves) }, "show"),
     " ",
-    el("button", { type: "button", class: "link", "aria-label": `Remove ${scenario.name}`, click: () => { review.scenarios = review.scenarios.filter((each) => each !== scenario); show(); } }, "remove"),
+    el("button", { type: "button", class: "link", "aria-label": `Remove ${scenario.name}`, click: () => { review.scenarios = review.scenarios.filter((each) => each !== scenario); change(); } }, "remove"),
     rights.isReadOnly ? null : " ",
     rights.isReadOnly ? null : el("button", { type: "button", class: "link", "aria-label": `Plan again as ${scenario.name}`, click: () => rights.planAgain(scenario.moves) }, "plan again"),
   ];

@@ -120,6 +120,39 @@ export async function readReview(id) {
   return (await ask(`/v1/plans/${encodeURIComponent(id)}/reports/review`)).json();
 }
 
+/** A review that is kept: its plan, moved figures and scenarios.
+ * @typedef {{id: string, plan_id: string, title: string, version: number, changed: string, moves: Record<string, number>,
+ *   scenarios: import("./link.js").Scenario[]}} KeptReview */
+
+/** @param {string} path @param {string} method @param {object} body */
+const sendJson = async (path, method, body) =>
+  (await ask(path, { method, body: JSON.stringify(body), headers: { "content-type": JSON_TYPE } })).json();
+
+/** @param {object} review @returns {Promise<KeptReview>} */
+export const createReview = (review) => sendJson("/v1/reviews", "POST", review);
+
+/** @param {string} id @param {object} review @returns {Promise<KeptReview>} */
+export const changeReview = (id, review) => sendJson(`/v1/reviews/${encodeURIComponent(id)}`, "PUT", review);
+
+/** @param {string} id @returns {Promise<KeptReview>} */
+export const readKeptReview = async (id) => (await ask(`/v1/reviews/${encodeURIComponent(id)}`)).json();
+
+/** @returns {Promise<KeptReview[]>} */
+export const listReviews = async () => (await ask("/v1/reviews")).json();
+
+/** The secret of a new link to a review. @param {string} id @returns {Promise<string>} */
+export const shareReview = async (id) => (await sendJson(`/v1/reviews/${encodeURIComponent(id)}/links`, "POST", {})).token;
+
+/** The review of a link, and its plan. @param {string} token @returns {Promise<[KeptReview, any]>} */
+export async function readSharedReview(token) {
+  const path = `/v1/shared/${encodeURIComponent(token)}`;
+  const [review, plan] = await Promise.all([ask(path), ask(`${path}/plan`)]);
+  return [await review.json(), await plan.json()];
+}
+
+/** The last answers to questions about files, by question. @returns {Promise<Record<string, string>>} */
+export const readAnswers = async () => (await ask("/v1/answers")).json();
+
 /** A report of a stored plan as a file. @param {string} path @param {string} name */
 export async function saveFile(path, name) {
   const url = URL.createObjectURL(await (await ask(path)).blob());

@@ -37,20 +37,20 @@ function swingOf(review, { name, low, high }) {
   return Math.abs(leads[1] - leads[0]);
 }
 
-/** @param {HTMLElement} place @param {Review} review */
-export function showSliders(place, review) {
+/** @param {HTMLElement} place @param {Review} review @param {import("./review.js").Rights} rights */
+export function showSliders(place, review, rights) {
   const sliders = listSliders(review);
   const rows = sliders.map((slider) => sliderRow(review, slider));
   const state = el("p", { class: "quiet-text", "aria-live": "off" });
   const result = el("p", { "aria-live": "polite" });
   put(
     place,
-    el("p", {}, "Move a figure and everything on this page follows at once: the same decisions, paid for at other figures. Nothing is sent and nothing is planned anew."),
+    el("p", {}, "Move a figure and costs, cash, cost centres and scenarios follow at once: the same decisions, paid for at other figures. Nothing is sent and nothing is planned anew."),
     result,
     el("div", { class: "sliders" }, rows.slice(0, FIRST).map((row) => row.element)),
     rows.length > FIRST ? el("details", {}, el("summary", {}, `${rows.length - FIRST} more figures`), el("div", { class: "sliders" }, rows.slice(FIRST).map((row) => row.element))) : null,
     state,
-    otherFigures(review),
+    otherFigures(review, rights),
   );
   review.follow(() => {
     for (const row of rows) row.show();
@@ -101,9 +101,27 @@ function sliderRow(review, slider) {
   return { element, show };
 }
 
-/** Figures that change what a plan can do are not moved here. @param {Review} review */
-function otherFigures(review) {
+/** Figures that change what a plan can do are planned with, not moved. @param {Review} review @param {import("./review.js").Rights} rights */
+function otherFigures(review, rights) {
   const names = new Set(review.screen.sliders);
-  const count = review.plan.assumptions.filter((/** @type {any} */ each) => !names.has(each.name)).length;
-  return el("p", { class: "quiet-text" }, `${count} further assumptions (lead times, spot interruption, life of hardware ...) change what can be planned, not only what it costs, or do not touch this plan: state them in the file and plan again.`);
+  const others = review.plan.assumptions.filter((/** @type {any} */ each) => !names.has(each.name));
+  const words = `${others.length} further assumptions (lead times, spot interruption, life of hardware ...) change what can be planned, not only what it costs, or do not touch this plan.`;
+  if (rights.isReadOnly || !others.length) return el("p", { class: "quiet-text" }, words);
+  others.sort((/** @type {any} */ one, /** @type {any} */ other) => one.name.localeCompare(other.name));
+  const choice = /** @type {HTMLSelectElement} */ (el("select", { id: "further-name" }, others.map((/** @type {any} */ each) => el("option", { value: each.name }, inWords(each.name)))));
+  const value = /** @type {HTMLInputElement} */ (el("input", { id: "further-value", type: "number", step: "any", required: true, "aria-describedby": "further-meaning" }));
+  const meaning = el("p", { class: "meaning", id: "further-meaning" });
+  const form = el("form", { class: "actions" }, el("label", { for: "further-name" }, "Assumption"), choice, el("label", { for: "further-value" }, "Value"), value, el("button", { class: "main" }, "Plan again with it"));
+  const describe = () => {
+    const { meaning: text, unit, value: planned } = others.find((/** @type {any} */ each) => each.name === choice.value);
+    meaning.textContent = `${text}; planned with ${amountInUnit(planned, unit)}`;
+    value.value = String(Number(planned.toPrecision(8)));
+  };
+  choice.addEventListener("change", describe);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    rights.planAgain({ ...review.moves, [choice.value]: value.valueAsNumber });
+  });
+  describe();
+  return el("details", { class: "further" }, el("summary", {}, "Plan again with another assumption"), el("p", { class: "quiet-text" }, words), form, meaning);
 }

@@ -4,9 +4,10 @@
  */
 
 import { announce, byId, el, put } from "./elements.js";
-import { linkTo } from "./link.js";
+import { keepReview } from "./kept.js";
+import { linkTo, linkToShared } from "./link.js";
 import { showProblem } from "./problem.js";
-import { saveFile } from "./service.js";
+import { saveFile, shareReview } from "./service.js";
 
 /** @typedef {import("./model.js").Review} Review */
 
@@ -22,8 +23,8 @@ const FORMATS = [
 
 /** @param {HTMLElement} place @param {Review} review @param {import("./review.js").Rights} rights */
 export function showTools(place, review, rights) {
-  const copy = (/** @type {boolean} */ isReadOnly, /** @type {string} */ words) => async () => {
-    const link = linkTo(review, isReadOnly);
+  const copy = (/** @type {() => Promise<string>} */ find, /** @type {string} */ words) => async () => {
+    const link = await find();
     await navigator.clipboard.writeText(link).then(() => announce(words), () => window.prompt("Copy this link", link));
     note.textContent = words;
   };
@@ -32,11 +33,26 @@ export function showTools(place, review, rights) {
     place,
     note,
     rights.isReadOnly ? null : el("a", { class: "button", href: "/" }, "Plan another file"),
-    rights.isReadOnly ? null : el("button", { type: "button", click: copy(false, "Link copied") }, "Copy link"),
-    el("button", { type: "button", click: copy(true, "Read-only link copied") }, "Copy read-only link"),
+    rights.isReadOnly ? null : el("button", { type: "button", click: copy(async () => linkTo(review, false), "Link copied") }, "Copy link"),
+    el("button", { type: "button", click: copy(() => makeReadOnlyLink(review, rights), "Read-only link copied") }, "Copy read-only link"),
     el("button", { type: "button", click: () => window.print() }, "Print"),
-    downloads(review),
+    review.shared ? null : downloads(review),
   );
+}
+
+/**
+ * A link that opens this review without a key, and nothing else; where none may be made, one that opens it without what
+ * plans for whoever has a key. @param {Review} review @param {import("./review.js").Rights} rights
+ */
+async function makeReadOnlyLink(review, rights) {
+  if (review.shared) return linkToShared(review.shared);
+  if (rights.isReadOnly) return linkTo(review, true);
+  try {
+    await keepReview(review);
+    return linkToShared(await shareReview(review.kept?.id ?? ""));
+  } catch {
+    return linkTo(review, true);
+  }
 }
 
 /** @param {Review} review */
@@ -50,7 +66,7 @@ function downloads(review) {
       announce(`${name} was downloaded.`);
     } catch (error) {
       byId("problem").hidden = false;
-      showProblem(byId("problem"), error, { name, answer: () => {}, retry: () => saveFile(path, name) });
+      showProblem(byId("problem"), error, { name, known: {}, answer: () => {}, retry: () => saveFile(path, name) });
     }
   });
   return choice;

@@ -2,6 +2,7 @@
 
 from planner.service.queue.job_runner import JobRunner
 from planner.service.queue.render_pool import BusyError, RenderPool
+from planner.service.queue.retention import RetentionSchedule
 from planner.service.queue.worker_process import TooLongError, WorkerDiedError
 
-__all__ = ["BusyError", "JobRunner", "RenderPool", "TooLongError", "WorkerDiedError"]
+__all__ = ["BusyError", "JobRunner", "RenderPool", "RetentionSchedule", "TooLongError", "WorkerDiedError"]

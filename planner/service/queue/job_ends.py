@@ -5,7 +5,14 @@ from __future__ import annotations
 from fastapi.responses import Response
 
 from planner.service import problems
-from planner.service.plan_jobs import CrashedJob, JobAnswer, RejectedRequest, RenderedPlan, UnreadablePrices
+from planner.service.plan_jobs import (
+    CrashedJob,
+    FailedPlugin,
+    JobAnswer,
+    RejectedRequest,
+    RenderedPlan,
+    UnreadablePrices,
+)
 from planner.service.store.jobs import JobEnd, JobRecord, NewJob
 from planner.service.store.plans import PlanStore, StoredPlan
 from pricing.errors import InvalidSnapshot
@@ -37,12 +44,14 @@ def describe_end(answer: JobAnswer, question: NewJob, plans: PlanStore) -> JobEn
     )
 
 
-def describe_failure(answer: RejectedRequest | UnreadablePrices | CrashedJob) -> Response:
+def describe_failure(answer: RejectedRequest | UnreadablePrices | FailedPlugin | CrashedJob) -> Response:
     """The problem that tells of it; a bug is logged."""
     if isinstance(answer, CrashedJob):
         return problems.internal_error_response(answer.details)
     if isinstance(answer, UnreadablePrices):
         return problems.unreadable_prices_response(InvalidSnapshot(answer.faults))
+    if isinstance(answer, FailedPlugin):
+        return problems.failed_plugin_response(answer.reason)
     return problems.invalid_request_response(
         answer.complaints, readable=answer.readable, doubts=answer.doubts, answers=answer.answers
     )

@@ -14,13 +14,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from planner.service.limits import ServiceLimits
-from planner.service.plan_jobs import run_stored_job, warm_up
+from planner.service.plan_jobs import JobAnswer, run_stored_job, warm_up
 from planner.service.queue.job_ends import describe_end, end_died, end_too_long
 from planner.service.queue.worker_process import (
     StoppedError,
@@ -30,6 +31,7 @@ from planner.service.queue.worker_process import (
     WorkerProcess,
 )
 from planner.service.store import JobProgress, ServiceStore
+from planner.service.store.engine import STORE_OUTAGES
 from planner.service.store.jobs import JobEnd, Lane, LeasedJob
 
 POLL_SECONDS = 0.5
@@ -122,14 +124,17 @@ class JobRunner:
         if self._claimer.is_alive():
             self._claimer.join()
         for identity, running in list(self._running.items()):
-            self._store.jobs.hand_back(self.owner, identity)
+            try:
+                self._store.jobs.hand_back(self.owner, identity)
+            except SQLAlchemyError:
+                log.exception("job %s could not be handed back; another worker takes it once its lease ends", identity)
             running.active = False
         for slot in self._slots:
             slot.process.end(for_good=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _claim_jobs(self) -> None:
-        renewed = time.monotonic()
+        renewed, is_down = time.monotonic(), False
         while not self._closing:
             try:
                 while self._claim_one():
@@ -138,8 +143,13 @@ class JobRunner:
                 if time.monotonic() - renewed > self._limits.lease_seconds / 3:
                     renewed = time.monotonic()
                     self._renew_leases()
+                if is_down:
+                    log.warning("the store answers again")
+                is_down = False
             except SQLAlchemyError:
-                log.exception("the store cannot be reached")
+                if not is_down:  # once for each outage, not twice a second
+                    log.exception("the store cannot be reached")
+                is_down = True
             self._something_to_do.wait(POLL_SECONDS)
             self._something_to_do.clear()
 
@@ -175,9 +185,9 @@ class JobRunner:
         identity = job.record.id
         running = self._running[identity]
         try:
-            self._finish_job(job, partial(self._compute_end, job, slot, running))
+            self._finish_job(job, slot, partial(self._compute_answer, job, slot, running))
         except SQLAlchemyError:
-            log.exception("the answer of job %s could not be stored; another worker takes it", identity)
+            log.exception("job %s could not be ended; another worker takes it once its lease ends", identity)
         finally:
             with self._changed:
                 if self._running.get(identity) is running:
@@ -186,10 +196,13 @@ class JobRunner:
             self._notify(identity)
             self.wake()
 
-    def _finish_job(self, job: LeasedJob, compute: Callable[[], JobEnd]) -> None:
+    def _finish_job(self, job: LeasedJob, slot: _WorkerSlot, compute: Callable[[], JobAnswer | None]) -> None:
         identity, jobs, began = job.record.id, self._store.jobs, time.monotonic()
         try:
-            end = compute()
+            answer = compute()
+            describe: Callable[[], JobEnd] = partial(end_died, job.record)
+            if answer is not None:
+                describe = partial(describe_end, answer, job.question, self._store.plans)
         except StoppedError:
             return
         except WorkerDiedError:
@@ -198,35 +211,63 @@ class JobRunner:
             if job.record.attempts < self._limits.attempts:
                 jobs.hand_back(self.owner, identity, failed=True)
                 return
-            end = end_died(job.record)
+            describe = partial(end_died, job.record)
         except TooLongError:
-            if job.record.lane == "short":
+            if "long" not in slot.lanes and time.monotonic() - began < self._answer_seconds():
                 jobs.hand_back(self.owner, identity, lane="long")
                 return
-            end = end_too_long(self._limits.seconds)
-        jobs.end(self.owner, identity, end)
+            describe = partial(end_too_long, self._limits.seconds)
+        end = self._store_end(identity, describe)
         if self._observe is not None:
             self._observe(end, time.monotonic() - began)
 
-    def _compute_end(self, job: LeasedJob, slot: _WorkerSlot, running: _RunningJob) -> JobEnd:
+    def _store_end(self, identity: str, describe: Callable[[], JobEnd]) -> JobEnd:
+        """The end of a job, once it is stored: no plan is thrown away because the store is down for a while."""
+        while True:
+            try:
+                end = describe()
+                self._store.jobs.end(self.owner, identity, end)
+            except STORE_OUTAGES:
+                if self._closing:
+                    raise
+                time.sleep(POLL_SECONDS)
+            else:
+                return end
+
+    def _compute_answer(self, job: LeasedJob, slot: _WorkerSlot, running: _RunningJob) -> JobAnswer | None:
+        """The answer of a worker; None for a job that has been begun too often."""
         if job.record.attempts > self._limits.attempts:
-            return end_died(job.record)
+            return None
         question = job.question
         last = self._store.plans.find(question.project, question.compare_to) if question.compare_to else None
-        search, answered = self._limits.seconds, self._limits.seconds + self._limits.grace_seconds
-        answer = slot.process.call(
+        search, answered = self._limits.seconds, self._answer_seconds()
+        is_reserved, end = "long" not in slot.lanes, time.monotonic() + answered
+        answer: JobAnswer = slot.process.call(
             WorkerCall(
                 run_stored_job,
                 (question, None if last is None else last.compressed, search),
-                self._limits.short_seconds if job.record.lane == "short" else answered,
+                self._limits.short_seconds if is_reserved else answered,
                 partial(self._note_progress, job.record.id, running),
                 lambda: running.active,
+                lambda: is_reserved and time.monotonic() < end and not self._short_jobs_wait(),
             )
         )
-        return describe_end(answer, question, self._store.plans)
+        return answer
+
+    def _answer_seconds(self) -> float:
+        return self._limits.seconds + self._limits.grace_seconds
+
+    def _short_jobs_wait(self) -> bool:
+        """Whether a short job waits for the reserved worker: only then is a job there that takes long begun anew
+        elsewhere, as that loses its work."""
+        try:
+            return self._store.jobs.count_in_state("queued", "short") > 0
+        except SQLAlchemyError:
+            return False
 
     def _note_progress(self, identity: str, running: _RunningJob, progress: JobProgress) -> None:
         if time.monotonic() - running.noted >= PROGRESS_SECONDS:
             running.noted = time.monotonic()
-            self._store.jobs.note_progress(self.owner, identity, progress)
+            with suppress(*STORE_OUTAGES):  # the plan goes on; the claiming thread logs that the store is down
+                self._store.jobs.note_progress(self.owner, identity, progress)
             self._notify(identity)

@@ -7,6 +7,7 @@ import threading
 
 from planner.service.limits import ServiceLimits
 from planner.service.queue.job_runner import JobRunner
+from planner.service.queue.retention import RetentionSchedule
 from planner.service.store import open_store
 
 
@@ -17,7 +18,10 @@ def run_worker(store_url: str, limits: ServiceLimits) -> None:
         signal.signal(number, lambda *_: ended.set())
     store = open_store(store_url)
     runner = JobRunner(store, limits, lambda _: None)
+    retention = RetentionSchedule(store, limits)
     runner.start()
+    retention.start()
     ended.wait()
+    retention.close()
     runner.close()
     store.close()

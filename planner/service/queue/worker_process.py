@@ -38,13 +38,15 @@ class WorkerDiedError(Exception):
 @dataclass(frozen=True, slots=True)
 class WorkerCall:
     """`function(*arguments)`, all picklable; with `on_progress` it has one more argument, a function that sends an
-    object to `on_progress` here. `is_needed` ends it within CHECK_SECONDS once it is false."""
+    object to `on_progress` here. `is_needed` ends it within CHECK_SECONDS once it is false. After `seconds` it ends
+    unless `may_go_on`."""
 
     function: Callable[..., Any]
     arguments: tuple[object, ...]
     seconds: float
     on_progress: Callable[[Any], None] | None = None
     is_needed: Callable[[], bool] = lambda: True
+    may_go_on: Callable[[], bool] = lambda: False
 
 
 class WorkerProcess:
@@ -83,7 +85,7 @@ class WorkerProcess:
         return connection
 
     def call(self, work: WorkerCall) -> Any:
-        """The result of a call. Raises TooLongError, StoppedError or WorkerDiedError."""
+        """The result of a call. Raises TooLongError, StoppedError, WorkerDiedError, or an error of `on_progress`."""
         connection = self.start()  # which is not counted as time of the call
         try:
             connection.send((work.function, work.arguments, work.on_progress is not None))
@@ -91,20 +93,21 @@ class WorkerProcess:
         except (EOFError, OSError) as error:
             self.end()
             raise WorkerDiedError from error
-        except (TooLongError, StoppedError):
-            self.end()
+        except BaseException:
+            self.end()  # else the next call would have the answer of this one
             raise
 
     def _await_result(self, connection: Connection, work: WorkerCall) -> Any:
         end = time.monotonic() + work.seconds
         while True:
-            if connection.poll(max(0.0, min(CHECK_SECONDS, end - time.monotonic()))):
+            left = end - time.monotonic()
+            if connection.poll(min(CHECK_SECONDS, left) if left > 0 else CHECK_SECONDS):
                 is_result, value = connection.recv()
                 if is_result:
                     return value
                 if work.on_progress is not None:
                     work.on_progress(value)
-            if time.monotonic() > end:
+            if time.monotonic() > end and not work.may_go_on():
                 raise TooLongError
             if not work.is_needed():
                 raise StoppedError

@@ -174,11 +174,16 @@ async def report(request: Request, plan_id: str, format_name: str) -> Response:
     if format_name not in formats():
         expected = f"one of {', '.join(formats())}"
         raise InvalidRequest((InputProblem("format", "format", "unknown format", format_name, expected),))
-    caller = identify_caller(request)
+    return await answer_report(request, identify_caller(request).project, plan_id, format_name)
+
+
+async def answer_report(request: Request, project: str, plan_id: str, format_name: str) -> Response:
+    """The plan of a project in a format that there is."""
     store: ServiceStore = request.app.state.store
-    made = await run_in_threadpool(store.jobs.find_report, caller.project, plan_id, format_name)
+    made = await run_in_threadpool(store.jobs.find_report, project, plan_id, format_name)
     if made is not None:
         return document_response(request, made.report, hashlib.sha256(made.report).hexdigest(), made.media_type)
+    caller = Caller(project, "")
     job = await _find_job(request, caller, plan_id)
     document = await _find_plan(request, caller, plan_id if job is None else job.plan_digest)
     answer = await _render_stored(request, run_report_job, document.compressed, format_name)
@@ -230,6 +235,12 @@ async def _find_plan(request: Request, caller: Caller, identity: str) -> StoredP
     if plan is None:
         raise no_such_plan()
     return plan
+
+
+async def find_plan_id(request: Request, caller: Caller, identity: str) -> str:
+    """The plan_id of a plan, by it or by the id of its job; ProblemResponseError if the project has none."""
+    job = await _find_job(request, caller, identity)
+    return (await _find_plan(request, caller, identity if job is None else job.plan_digest)).plan_id
 
 
 async def _answer_job(request: Request, job: JobRecord, view: PlanView = FULL_VIEW) -> Response:

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, func, insert, select
 from planner.service.callers import Caller
 from planner.service.store.access_tables import AUDIT
 
-AuditAction = Literal["plan", "read", "download", "delete", "key-create", "key-revoke", "prices"]
+AuditAction = Literal["plan", "read", "download", "delete", "share", "unshare", "key-create", "key-revoke", "prices"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from planner.service.store.service_store import ServiceStore
 from pricing.catalog.data_folder import user_data_folder
@@ -17,6 +19,10 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 UPGRADE_LOCK = 4_276_501
 """An arbitrary number that those who upgrade a PostgreSQL store agree on."""
 POSTGRESQL_DRIVER = "postgresql+psycopg"
+CONNECT_TIMEOUT_S = 5
+"""How long a connection to PostgreSQL may take: a machine that is gone never answers."""
+STORE_OUTAGES: tuple[type[SQLAlchemyError], ...] = (OperationalError, InterfaceError, NoConnectionError)
+"""Errors of a store that does not answer; it may answer later."""
 
 
 def default_store_url() -> str:
@@ -44,6 +50,7 @@ def open_engine(url: str) -> Engine:
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername=POSTGRESQL_DRIVER)
     if parsed.get_backend_name() != "sqlite":
+        parsed = parsed.update_query_dict({"connect_timeout": str(CONNECT_TIMEOUT_S), **parsed.query})
         return create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=20)
     engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S, "check_same_thread": False})
     event.listen(engine, "connect", _configure_sqlite)

@@ -142,9 +142,11 @@ class JobStore:
             row = connection.execute(question).mappings().first()
         return None if row is None else _read_question(row)
 
-    def count_in_state(self, state: JobState) -> int:
-        """How many jobs are in a state, in all projects."""
+    def count_in_state(self, state: JobState, lane: Lane | None = None) -> int:
+        """How many jobs of a lane, or of both, are in a state, in all projects."""
         question = select(func.count()).select_from(JOBS).where(JOBS.c.state == state)
+        if lane is not None:
+            question = question.where(JOBS.c.lane == lane)
         with self._engine.connect().execution_options(reads=True) as connection:
             return connection.execute(question).scalar_one()
 

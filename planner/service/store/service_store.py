@@ -1,4 +1,4 @@
-"""The store as the service uses it: its jobs, plans, keys and audit."""
+"""The store as the service uses it: jobs, plans, reviews, answers, prices in use, keys and audit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from planner.service.store.api_keys import KeyStore
 from planner.service.store.audit import AuditLog
 from planner.service.store.jobs import JobStore
 from planner.service.store.plans import PlanStore
+from planner.service.store.price_snapshots import PriceSnapshotStore
+from planner.service.store.reading_answers import AnswerStore
+from planner.service.store.reviews import ReviewStore
 
 
 class ServiceStore:
@@ -19,6 +22,9 @@ class ServiceStore:
         self.plans = PlanStore(engine)
         self.keys = KeyStore(engine)
         self.audit = AuditLog(engine)
+        self.reviews = ReviewStore(engine)
+        self.answers = AnswerStore(engine)
+        self.price_snapshots = PriceSnapshotStore(engine)
 
     def check_connection(self) -> None:
         """Raises sqlalchemy.exc.SQLAlchemyError if the store does not answer."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, insert, select
 
 from planner.service.store.access_tables import AUDIT
 from planner.service.store.engine import open_engine, sqlite_url, upgrade_tables
 from planner.service.store.jobs import OPEN_STATES
+from planner.service.store.review_tables import PRICE_SNAPSHOTS, READING_ANSWERS, REVIEW_LINKS, REVIEWS
 from planner.service.store.schema import JOBS, PLANS, STORE_TABLES
 
 SECONDS_PER_DAY = 86_400
@@ -46,29 +47,51 @@ def prune_audit(engine: Engine, days: float) -> int:
 
 
 def prune_store(engine: Engine, days: float | None, plans_max: int | None) -> dict[str, int]:
-    """Delete plans older than so many days, and all but the newest of each project; and the jobs that ended before or
-    whose plan is deleted. How many rows of each table."""
+    """Delete everything older than so many days: reviews and answers that have not changed since, plans that no review
+    needs, jobs that ended before, and prices that no plan was made with; and all but the newest plans of each project.
+    Jobs whose plan is deleted go with it. How many rows of each table."""
     oldest = 0.0 if days is None else time.time() - days * SECONDS_PER_DAY
     with engine.begin() as connection:
-        plans = connection.execute(delete(PLANS).where(PLANS.c.created < oldest)).rowcount
+
+        def drop(table: Table, *conditions: ColumnElement[bool]) -> int:
+            return connection.execute(delete(table).where(*conditions)).rowcount
+
+        reviews = drop(REVIEWS, REVIEWS.c.changed < oldest)
+        drop(REVIEW_LINKS, REVIEW_LINKS.c.expires < time.time())
+        drop(REVIEW_LINKS, REVIEW_LINKS.c.review.not_in(select(REVIEWS.c.id)))
+        answers = drop(READING_ANSWERS, READING_ANSWERS.c.changed < oldest)
+        plans = drop(PLANS, PLANS.c.created < oldest, ~_is_reviewed(PLANS))
         if plans_max is not None:
             plans += sum(
                 _delete_all_but(connection, project, plans_max)
                 for project in connection.execute(select(PLANS.c.project).distinct()).scalars().all()
             )
         ended = JOBS.c.state.not_in(OPEN_STATES)
-        jobs = connection.execute(delete(JOBS).where(ended, JOBS.c.finished < oldest)).rowcount
+        jobs = drop(JOBS, ended, JOBS.c.finished < oldest, ~_is_reviewed(JOBS))
         remaining = select(PLANS.c.digest).where(
             PLANS.c.project == JOBS.c.project, PLANS.c.digest == JOBS.c.plan_digest
         )
-        unanswered = JOBS.c.plan_digest.is_not(None) & ~remaining.exists()
-        jobs += connection.execute(delete(JOBS).where(ended, unanswered)).rowcount
-    return {"jobs": jobs, "plans": plans}
+        jobs += drop(JOBS, ended, JOBS.c.plan_digest.is_not(None), ~remaining.exists())
+        drop(PRICE_SNAPSHOTS, PRICE_SNAPSHOTS.c.last_used < oldest, ~_is_in_use())
+    return {"jobs": jobs, "plans": plans, "reviews": reviews, "answers": answers}
+
+
+def _is_reviewed(table: Table) -> ColumnElement[bool]:
+    """Whether a review of its project is of the plan of a row; its job is needed to plan it again."""
+    same = (REVIEWS.c.project == table.c.project) & (REVIEWS.c.plan_id == table.c.plan_id)
+    return select(REVIEWS.c.id).where(same).exists()
+
+
+def _is_in_use() -> ColumnElement[bool]:
+    """Whether a plan in the store was made with these prices."""
+    return select(PLANS.c.digest).where(PLANS.c.catalogue_digest == PRICE_SNAPSHOTS.c.digest).exists()
 
 
 def _delete_all_but(connection: Connection, project: str, plans_max: int) -> int:
-    newest = select(PLANS.c.digest).where(PLANS.c.project == project).order_by(PLANS.c.created.desc()).limit(plans_max)
-    there = connection.execute(select(func.count()).select_from(PLANS).where(PLANS.c.project == project)).scalar_one()
+    in_project = PLANS.c.project == project
+    newest = select(PLANS.c.digest).where(in_project).order_by(PLANS.c.created.desc()).limit(plans_max)
+    there = connection.execute(select(func.count()).select_from(PLANS).where(in_project)).scalar_one()
     if there <= plans_max:
         return 0
-    return connection.execute(delete(PLANS).where(PLANS.c.project == project, PLANS.c.digest.not_in(newest))).rowcount
+    old = delete(PLANS).where(in_project, PLANS.c.digest.not_in(newest), ~_is_reviewed(PLANS))
+    return connection.execute(old).rowcount

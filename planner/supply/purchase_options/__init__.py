@@ -5,6 +5,7 @@ By commitment (`COMMITS` true): `payments(price, month, quantity, terms)` is all
 committed at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the
 horizon. `UNIT` is the unit of a commitment: nodes for every hour of the term (node), whole days of a node inside the
 month (node_day), or an amount of money an hour that use at the plan's rates is set against (money).
+Installed packages add options by entry points of the group `gpu_planner.purchase_options`.
 `INTERRUPTS`: the provider may take the nodes back. `DISCOUNTED`: an enterprise discount applies to the list price.
 """
 
@@ -16,11 +17,13 @@ from functools import cache
 from typing import Literal, Protocol
 
 from planner.finance.cashflow import Payment, Terms
-from pricing.plugins import check_plugin
-from pricing.price import Price
+from pricing.installed_plugins import plugin_state
+from pricing.plugins import check_plugin, load_plugins
+from pricing.price import PLUG_IN_GROUP, Price
 
 CommitmentUnit = Literal["node", "node_day", "money"]
 LONGEST_MONTH_DAYS = 31
+KIND = "purchase option"
 
 
 class PurchaseOption(Protocol):
@@ -38,12 +41,23 @@ class PurchaseOption(Protocol):
     def usable(self, price: Price, month: int, terms: Terms) -> range: ...
 
 
-@cache
 def load_purchase_options() -> dict[str, PurchaseOption]:
-    """Every purchase option, by the `Price.kind` that it bills. InvalidPlugin where a module is no PurchaseOption."""
+    """Every purchase option, by the `Price.kind` that it bills. InvalidPlugin where one is no PurchaseOption."""
+    return _load_purchase_options(plugin_state())
+
+
+@cache
+def _load_purchase_options(_: int) -> dict[str, PurchaseOption]:
+    own = load_own_options()
+    return {**own, **load_plugins(PLUG_IN_GROUP, PurchaseOption, KIND, reserved=own)}
+
+
+@cache
+def load_own_options() -> dict[str, PurchaseOption]:
+    """The purchase options of this package."""
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-    return {name: check_plugin(module, PurchaseOption, "purchase option") for name, module in modules.items()}
+    return {name: check_plugin(module, PurchaseOption, KIND) for name, module in modules.items()}
 
 
 def list_order_days(kind: str, days: int) -> tuple[int, ...]:
@@ -52,7 +66,11 @@ def list_order_days(kind: str, days: int) -> tuple[int, ...]:
     return split(days) if split is not None else (days,)
 
 
-@cache
 def days_before_last_order(kind: str) -> int:
     """The most days of a month that pass before the last order of its days starts."""
+    return _days_before_last_order(kind, plugin_state())
+
+
+@cache
+def _days_before_last_order(kind: str, _: int) -> int:
     return max(sum(list_order_days(kind, days)[:-1]) for days in range(1, LONGEST_MONTH_DAYS + 1))

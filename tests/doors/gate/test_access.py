@@ -317,7 +317,7 @@ def test_the_contract_says_what_each_operation_needs(guarded):
         for method, operation in methods.items()
     }
     for (method, path), operation in operations.items():
-        if path in ("/healthz", "/readyz"):
+        if path in ("/healthz", "/readyz") or path.startswith("/v1/shared/"):  # the link is the key
             assert operation["security"] == []
             continue
         scope = "read" if method == "get" else "plan"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from planner.cli._input_problems import unreadable_file
+from planner.library.file_problems import unreadable_file
 from planner.request.errors import InputProblem
 
 CONFIG, TRACE, FILE = "config", "trace", "file"

@@ -1,8 +1,8 @@
-"""The request file of a command and the files that it refers to; problems carry their place.
+"""The file of a request and the files that it refers to; problems carry their place.
 
-Only commands read these files, relative to the folder of the request: measurements (`measurements: [{file:
-job.measured.json}]`), what describes a served model (_service_files.py) and quotas. The service never opens a path
-from a request.
+The command line and Python read these files, relative to the folder of the request: measurements (`measurements:
+[{file: job.measured.json}]`), what describes a served model (service_files.py) and quotas. The service never opens a
+path from a request.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from planner.cli._input_problems import option_flag, unreadable_file
-from planner.cli._quota_tables import expand_quotas
 from planner.inputs.file_reader import BYTES_MAX
+from planner.inputs.merged_settings import Place
 from planner.inputs.parsed_file import ParsedFile
+from planner.library.file_problems import unreadable_file
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.csv_tables import short_path
+from pricing.errors import InvalidSnapshot
 
 STANDARD_INPUT = "-"
 FILE_FIELD = "file"
@@ -43,12 +45,20 @@ def read_bytes(file: str, complaints: Sequence[InputProblem] = ()) -> bytes:
 
 
 def expand_document(
-    document: Mapping[str, Any], settings: Mapping[str, Any], file: str, source: ParsedFile | None = None
+    document: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    file: str,
+    source: ParsedFile | None = None,
+    *,
+    place: Place,
 ) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document of `file` merged with `settings`, the defaults of its `source` and the files that it refers to."""
+    """The document of `file` merged with `settings`, the defaults of its `source` and the files that it refers to.
+
+    `place` formats the name of a setting as the caller wrote it.
+    """
     from planner.inputs.merged_settings import merge_settings
 
-    merged, conflicts = merge_settings(document, settings, option_flag, source)
+    merged, conflicts = merge_settings(document, settings, place, source)
     merged, missing = expand_quotas(merged, file)
     merged, unread = _expand_workloads(merged, file)
     return merged, [*conflicts, *missing, *unread]
@@ -74,7 +84,7 @@ def _expand_workload(workload: Any, path: str, folder: Path, complaints: list[In
     if not isinstance(workload, dict):
         return workload
     if workload.get("network") or workload.get("serving"):
-        from planner.cli._service_files import expand_service
+        from planner.library.service_files import expand_service
 
         workload = expand_service(workload, path, folder, complaints)
     if not isinstance(listed := workload.get("measurements"), list):
@@ -103,3 +113,24 @@ def _read_measurement(
         complaints.append(unreadable_file(str(place), error, f"{path}.{FILE_FIELD}"))
         return None
     return {**contents, **{name: value for name, value in stated.items() if name != FILE_FIELD}}
+
+
+def read_quota_rows(path: Path) -> tuple[list[dict[str, Any]], list[InputProblem]]:
+    """The quotas of a table in the form of a request, or the problems of the table."""
+    from pricing import quota
+
+    try:
+        return [{**asdict(row), "as_of": row.as_of.isoformat()} for row in quota.read_quota_table(path)], []
+    except InvalidSnapshot as bad:
+        short = short_path(path)  # as the table names itself; the problem names the path as given
+        parts = (fault.removeprefix(short).partition(": ") for fault in bad.faults)
+        return [], [InputProblem("quotas", f"{path}{line}", message) for line, _, message in parts]
+
+
+def expand_quotas(document: dict[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
+    """The document with the rows of its quota table in place of the path, which is relative to `file`."""
+    path = document.get("quotas")
+    if not isinstance(path, str):
+        return document, []
+    rows, faults = read_quota_rows(Path(file).parent / path)
+    return {**document, "quotas": rows}, faults

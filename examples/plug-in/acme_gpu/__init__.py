@@ -1,0 +1,1 @@
+"""Plug-ins of Acme for gpu-planner."""

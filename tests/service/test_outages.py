@@ -146,7 +146,7 @@ def test_two_replicas_are_replaced_under_load_without_a_wrong_answer(store_url):
         assert plan["strategies"][0]["present_cost"] > 0
     for number in (0, len(answers) - 1):
         assert answers[number]["content_digest"] == own_digest(**with_hours(number))
-    assert set(refused) <= {503}
+    assert set(refused) <= {202, 503}  # 202: accepted, and its replica ended before the plan was made
     store = open_store(store_url)
     assert store.jobs.count_open() == 0
     assert store.jobs.count_in_state("done") == len(answers)

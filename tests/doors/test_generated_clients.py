@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,9 @@ TYPESCRIPT = Path(__file__).with_name("typescript")
 
 
 def run_tool(*arguments: str | Path, folder: Path | None = None) -> str:
-    made = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=folder)
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # the tools call each other by name
+    environment = os.environ | {"PATH": path}
+    made = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=folder, env=environment)
     assert made.returncode == 0, made.stdout + made.stderr
     return made.stdout
 

@@ -11,7 +11,7 @@ from planner.inputs.text_encoding import binary_kind
 from planner.inputs.workload_files.slurm_headers import read_script
 from planner.inputs.workload_files.workload_log import WorkloadLog
 
-SUFFIXES = ()
+SUFFIXES = (".sbatch", ".slurm")
 IS_SURE = True
 ASKS = True
 HEAD_BYTES = 64_000

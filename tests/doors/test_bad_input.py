@@ -70,6 +70,13 @@ def test_faults_of_a_csv_each_with_its_place(planner, written, tmp_path):
     )
 
 
+def test_both_faults_of_one_row_are_told(planner, written, tmp_path):
+    (tmp_path / "in.csv").write_text("workload,GPU,GPU hours per month\nA,H1000,abc\nB,L4,730\n")
+    ran = planner("estimate", "in.csv", "-o", "plan.json")
+    number, name = "line 2 column 3: text instead of a number", "line 2 column 2: unknown accelerator; read H1000"
+    refused(ran, written, "2 problems", number, name)
+
+
 def test_faults_of_a_workbook_each_with_its_cell(planner, written, tmp_path):
     header = ["workload", "GPU", "GPU hours per month"]
     rows = [["text", "L4", "lots"], ["negative", "L4", -5], ["unknown", "H1000", 7], ["negative", "L4", 7]]

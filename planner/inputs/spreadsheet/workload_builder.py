@@ -102,6 +102,9 @@ def _build_demand(
     line: WorkloadRow, stated: DemandStatement | None, hardware: Hardware, measured: tuple[dict[str, Any], str] | None
 ) -> dict[str, Any]:
     ledger = line.ledger
+    if stated is None and hardware.name and hardware.name_cell:  # an unknown name is told beside the other problems
+        ledger.read(f"{line.path}.demand.accelerator", hardware.name_cell, hardware.name)
+        return {"demand": {"accelerator_hours_per_month": 1, "accelerator": hardware.name}}
     if stated is None:
         return {"demand": dict(PLACEHOLDER_DEMAND)}
     demand: dict[str, Any] = record_demand(line, stated)

@@ -19,7 +19,7 @@ PEAK_MIB = 1_400
 SECONDS = 6_000
 """A batch takes minutes; what stands still is ended."""
 SHEETS, OF_SHEETS = 4_500, 125
-BILLS, OF_BILLS = 1_500, 100
+BILLS, OF_BILLS = 1_500, 25
 """Files, and files in one process: the engine of bills keeps memory of those before, which a reader's process ends."""
 SMALL = {"sheets": 12, "bills": 6}
 """Files in the tests of every day."""

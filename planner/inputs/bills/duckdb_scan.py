@@ -32,6 +32,8 @@ from planner.inputs.sandbox import Progress
 from pricing.counted_nouns import format_count
 
 MEMORY = "1GB"
+SMALL_BYTES = 64 * 2**20
+"""Files below it together are read by one thread."""
 EXAMPLES = 3
 DOUBLED_BELOW = 0.6
 """Share of different lines, as the engine estimates it to a few percent, below which a file may be doubled."""
@@ -245,7 +247,10 @@ def _open_engine(folder: str, files: Sequence[Path]) -> Iterator[Any]:
     import duckdb
 
     inside = Path(folder).resolve()
-    with duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": f"{inside}/spill"}) as engine:
+    config: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{inside}/spill"}
+    if sum(each.stat().st_size for each in files) < SMALL_BYTES:
+        config["threads"] = 1  # each thread has buffers beyond the limit: a damaged file of 0.3 MB took 1.9 GiB
+    with duckdb.connect(config=config) as engine:
         engine.execute("SET preserve_insertion_order = false")
         engine.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         engine.execute("SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")

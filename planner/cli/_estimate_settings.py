@@ -85,12 +85,11 @@ def estimate(
     `compare_to` is the file of the last review. With the format of GitHub, problems and failed gates are annotations,
     too.
     """
-    if output_choice.format_name != ANNOTATING_FORMAT:
-        return _plan_and_write(file, output_choice, options, inputs, compare_to)
     try:
         return _plan_and_write(file, output_choice, options, inputs, compare_to)
     except InvalidRequest as error:
-        print_problem_annotations(error.complaints, file)
+        if output_choice.format_name == ANNOTATING_FORMAT:
+            print_problem_annotations(error.complaints, file)
         raise
 
 

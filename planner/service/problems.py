@@ -204,8 +204,11 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_middleware(InternalErrorMiddleware)
 
 
-class InternalErrorMiddleware:
-    """Answers internal errors with a problem, so that the connection survives for the next request."""
+class FailureMiddleware:
+    """Answers failures of what is behind it with `describe_failure`, so that the connection survives for the next
+    request; one after an answer has begun, or outside HTTP, goes on."""
+
+    failures: tuple[type[BaseException], ...]
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -220,12 +223,24 @@ class InternalErrorMiddleware:
 
         try:
             await self._app(scope, receive, watched)
-        except asyncio.CancelledError:  # the server ends, and has waited for this answer as long as it may
+        except self.failures as error:
             if begun or scope["type"] != "http":
                 raise
+            await self.describe_failure(error)(scope, receive, send)
+
+    def describe_failure(self, error: BaseException) -> Response:
+        """The answer to a failure, while it is handled."""
+        raise NotImplementedError
+
+
+class InternalErrorMiddleware(FailureMiddleware):
+    """Answers internal errors, and what the end of the server breaks off, with a problem."""
+
+    failures = (asyncio.CancelledError, Exception)
+
+    def describe_failure(self, error: BaseException) -> Response:
+        """503 where the server ends, and has waited for this answer as long as it may; else an internal error."""
+        if isinstance(error, asyncio.CancelledError):
             detail = "The service is shutting down; try again in a few seconds."
-            await problem_response(503, "shutting-down", "Shutting down", detail)(scope, receive, send)
-        except Exception:
-            if begun or scope["type"] != "http":
-                raise
-            await internal_error_response(traceback.format_exc())(scope, receive, send)
+            return problem_response(503, "shutting-down", "Shutting down", detail)
+        return internal_error_response(traceback.format_exc())

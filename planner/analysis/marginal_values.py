@@ -1,12 +1,13 @@
 """Marginal values: the cost of one more unit of work in the recommended strategy, and the saving from a higher limit.
 
 An integer program has no dual prices. So one per cent more work is solved with the purchases fixed, and a limit is
-solved a tenth higher with everything else free; of problems that are not searched whole, among the homes of the plan
-and those that were nearly taken.
+solved a tenth higher with everything else free; of problems that are not small, among the homes of the plan and those
+that were nearly taken.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from planner.optimization.limit_relief import EXPLAIN_WORK
 from planner.optimization.linear_program import LinearProgram, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
+from planner.optimization.plan_search import SMALL_COLUMNS
 from planner.optimization.solution import Decisions, PlanningContext
 from planner.optimization.solver import solve_program
 from planner.optimization.strategy import SolvedStrategy
@@ -34,7 +36,7 @@ def compute_marginal_values(
     chosen = next((each for each in solved if each.strategy.name == name), None)
     if chosen is None or not (of_demand or setting.rules.has_limits(setting.demands.needs)):
         return ()
-    problem = narrow_large_problem(chosen.strategy.name, setting, chosen.candidates)
+    problem = narrow_large_problem(chosen.strategy.name, setting, chosen.candidates, SMALL_COLUMNS)
     return (*(_value_more_demand(chosen, problem) if of_demand else ()), *_value_higher_limits(chosen, problem))
 
 
@@ -54,6 +56,8 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
     now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
     for limit in program.limits:
         added = limit.amount * MORE_OF_A_LIMIT or 1.0
+        if float(limit.amount).is_integer():  # a tenth of a node is nothing that anybody can be granted
+            added = float(math.ceil(added))
         yield _build_marginal("limit", limit.title, limit.unit, added, raise_limit(program, limit, added), now)
 
 

@@ -28,12 +28,13 @@ class NarrowedProblem(NamedTuple):
 
 
 def narrow_large_problem(
-    name: StrategyName, setting: PlanningContext, working: Iterable[Candidate] = ()
+    name: StrategyName, setting: PlanningContext, working: Iterable[Candidate] = (), whole_columns: int | None = None
 ) -> NarrowedProblem:
-    """The problem of a strategy for questions beside its plan, whose candidates are `working`: whole where its own
-    search solves it whole, else among the homes that are nearly taken."""
+    """The problem of a strategy for questions beside its plan, whose candidates are `working`: whole where it has at
+    most `whole_columns` columns (None: where its own search solves it whole), else among the homes that are nearly
+    taken."""
     scope, limits = strategy_scope(name, setting), EFFORTS[setting.effort]
-    if count_columns(setting, scope) <= limits.whole_columns:
+    if count_columns(setting, scope) <= (limits.whole_columns if whole_columns is None else whole_columns):
         return NarrowedProblem(setting, scope, is_whole=True)
     used = _find_nearest(setting, [scope], working, limits.nearest)
     return NarrowedProblem(*_keep_nearest(setting, scope, used), is_whole=False)

@@ -301,6 +301,19 @@ def test_one_more_unit_of_work_costs_what_is_rented_for_it(priced, ask, hours):
     assert plan(ask(hours("T4", 1000), strategies=["cloud"]), priced(prices)).margins == ()
 
 
+def test_a_quota_is_worth_what_a_whole_node_more_saves(priced, ask, hours):
+    """1,460 hours a month are two nodes: 730 USD in Europe at 0.5. One node alone may run in the United States at 0.3,
+    and a workload has one home; with a second one there it pays 438."""
+    catalog = priced({("aws", "eu-west-1", "g4dn.xlarge", "on_demand"): 0.5, (*PLACE, "g4dn.xlarge", "on_demand"): 0.3})
+    quota = {"provider": "aws", "region": "us-east-1", "code": "L-1", "title": "nodes", "unit": "node", "limit": 1,
+             "types": "g4dn.*", "kinds": "on_demand", "as_of": "2026-11-20", "source_id": "quotas"}  # fmt: skip
+    asked = {"months": 1, "strategies": ["cloud"], "quotas": [quota], "limits": {"quotas": "hold"}}
+    found = plan(ask(hours("T4", 1460), **asked), catalog)
+    (row,) = found.margins
+    assert found.strategies[0].total_cost == pytest.approx(730)
+    assert (row.added, row.worth) == (1.0, pytest.approx(-292 / (1 + RATE)))
+
+
 def test_a_little_more_of_a_limit_is_worth_what_it_saves(priced, ask, hours):
     """40 % on spot at 0.2, the rest at 0.5: 4 % more on spot saves 40 x 0.3 = 12."""
     catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*PLACE, "g4dn.xlarge", "spot"): 0.2})

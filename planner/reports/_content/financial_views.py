@@ -161,7 +161,10 @@ def marginal_cost_section(plan: Plan) -> Section | None:
     if not plan.margins:
         return None
     titles = ("one more", "added", f"present cost, {plan.currency}", "each")
-    text = "1 % more work in every month with unchanged purchases; each limit raised by a tenth, planned again."
+    text = (
+        "1 % more work in every month with unchanged purchases; each limit raised by a tenth (a whole one to a whole "
+        "number), planned again."
+    )
     return Section("Marginal cost", (text, make_table(titles, [_marginal_row(row) for row in plan.margins], (1, 2, 3))))
 
 

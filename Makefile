@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile # the first import compiles what is used
 RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.ready
 CHECKOV := .venv-checkov/.ready
@@ -74,7 +74,7 @@ bench: $(STAMP)
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev --all-extras pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group image --extra server --extra otel -c requirements.lock pyproject.toml -o requirements-server.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group image --extra server --extra otel --extra dask -c requirements.lock pyproject.toml -o requirements-server.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group run -c requirements.lock pyproject.toml -o requirements-run.lock
 
 typescript: # what makes a client of the service in TypeScript, for one of the slow tests; needs npm and the network

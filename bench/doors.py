@@ -15,7 +15,20 @@ from tempfile import TemporaryDirectory
 
 import httpx
 from catalogues import asked
-from measure import COLD_RUNS, HERE, LOAD_RUNS, ROOT, SCRIPT, WARM_RUNS, Figure, medians, run, server, timed
+from measure import (
+    COLD_RUNS,
+    HERE,
+    LOAD_RUNS,
+    ROOT,
+    SCRIPT,
+    WARM_RUNS,
+    Figure,
+    medians,
+    processor_times,
+    run,
+    server,
+    timed,
+)
 from portfolio import portfolio
 
 from planner.application import plan
@@ -52,14 +65,14 @@ QUERY = {"as_of": ["2026-11-21"], "months": ["12"], "start": ["2026-12"]}
 
 
 def cold() -> Iterator[Figure]:
-    """Whole processes, interpreter and imports included."""
+    """Whole processes in processor time, interpreter and imports included."""
     names = {
         "planner --help, cold": (4.0, ["--help"]),
         "planner offers, cold": (6.0, ["offers", "--accelerator", "H100", "--count", "8", "--limit", "20"]),
         "planner estimate, one workload, cold": (20.0, ["estimate", "--as-of", "2026-11-21", "examples/finetune.yaml"]),
     }
     commands = [partial(run, SCRIPT, *arguments) for _, arguments in names.values()]
-    bare, *rest = medians([partial(run, sys.executable, "-c", "pass"), *commands], COLD_RUNS)
+    bare, *rest = processor_times([partial(run, sys.executable, "-c", "pass"), *commands], COLD_RUNS)
     yield Figure("python -c pass, cold", bare)
     for (name, (goal, _)), milliseconds in zip(names.items(), rest, strict=True):
         yield Figure(name, milliseconds, milliseconds / bare, "bare", goal)

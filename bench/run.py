@@ -24,6 +24,7 @@ from portfolios import portfolios
 from pulp_cbc import pulp_cbc
 from risk import risk
 from serving import serving
+from shared import shared
 from sheets import sheets
 from skypilot import skypilot
 from uncertainty import uncertainty
@@ -32,7 +33,7 @@ from workbook import workbook
 Group = Callable[[], Iterator[Figure]]
 GROUPS: tuple[Group, ...] = (
     cold, warm, large, feed, service, risk, bills, sheets, workbook, overhead, portfolios, growth, uncertainty,
-    serving, load, batch,
+    serving, load, batch, shared,
 )  # fmt: skip
 PEERS: tuple[Group, ...] = (skypilot, pulp_cbc)
 

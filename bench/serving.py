@@ -12,13 +12,12 @@ from planner.inputs.service_load.request_trace import observe_trace, read_trace
 from planner.performance.serving.replicas import Replica, size_replica
 from planner.performance.serving.served_models import served_model
 from planner.performance.serving.speed_model import ServingPoint, cycle_seconds
-from planner.performance.serving.staffing import ServiceQueue
 from planner.request.neural_network import NeuralNetwork
 from planner.request.serving import Serving
 from planner.result.message import Message
 from pricing.accelerator import embedded_names
 
-SERVICES = 10_000
+SERVICES, KINDS = 10_000, 100
 
 
 def mean_cycle(network: NeuralNetwork, serving: Serving, accelerator: str, replica: Replica) -> Callable[[int], float]:
@@ -90,9 +89,12 @@ def serving() -> Iterator[Figure]:
         size_replica(network, Serving(input_tokens=900 + number, output_tokens=400, tpot_ms=50), part, 2,
                      embedded_names())  # fmt: skip
     yield Figure("a replica sized, of another service each time", 1000 * (time.perf_counter() - began) / sized)
-    queue = ServiceQueue(70, 1.0, 95, 1.0, 1.0)
+    kinds = [Serving(input_tokens=500 + 10 * number, output_tokens=300, tpot_ms=50) for number in range(KINDS)]
+    size_replica.cache_clear()
     began = time.perf_counter()
     for number in range(SERVICES):
-        queue.count_replicas(1 + number / 10, 4.0)
+        replica = size_replica(network, kinds[number % KINDS], part, 2, embedded_names())
+        assert isinstance(replica, Replica)
+        replica.replicas_for(1 + number / 10)
     took = time.perf_counter() - began
-    yield Figure(f"{SERVICES:,} services counted", 1000 * took, took, "a second", 1.0)
+    yield Figure(f"{SERVICES:,} services of {KINDS} kinds sized", 1000 * took, took, "a second", 1.0)

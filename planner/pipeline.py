@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
+from planner.analysis.advice import recommend_strategy
 from planner.analysis.alternatives import list_alternatives
 from planner.analysis.audit_trail import build_audit_trail
 from planner.analysis.conventions import (
@@ -20,11 +21,20 @@ from planner.analysis.emissions import list_emissions
 from planner.analysis.financial_views import build_financial_views
 from planner.analysis.infeasibility import ReplanningBasis, explain_infeasibility, explain_unserved_workloads
 from planner.analysis.marginal_values import compute_marginal_values
-from planner.analysis.recommendation import find_break_evens, list_reasons, qualify_advice, recommend
-from planner.analysis.rightsizing import list_rightsizing_reasons
+from planner.analysis.recommendation import find_break_evens, list_reasons, qualify_advice
 from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
-from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
-from planner.analysis.warnings import collect_gaps, list_doubts
+from planner.analysis.risk.replan_tasks import answer_task_elsewhere, replan_cases
+from planner.analysis.risk.replanning import (
+    AS_PREDICTED,
+    AS_STATED,
+    ReplanCase,
+    ReplannedCosts,
+    Replanner,
+    Throughputs,
+    summarise_replan,
+    with_throughputs,
+)
+from planner.analysis.warnings import collect_gaps
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext, SearchEffort
@@ -45,7 +55,7 @@ from planner.result import (
     StrategyName,
 )
 from planner.result.content_digest import digest_content
-from planner.result.message import Message, message
+from planner.result.message import Message
 from planner.result.risk import NegotiationTarget
 from planner.result.strategies import CommitmentReport
 from planner.result.uncertainty import Uncertainty
@@ -61,8 +71,10 @@ from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_de
 from planner.workloads.eligibility import accelerator_hours_rate
 from pricing import exchange_rates as exchange
 from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used, select_for_plan
+from pricing.catalog.catalogue_digest import digest_catalogue
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_MONTH
 
 DOCUMENT_INPUT = InputProvenance("", "document", "")
@@ -78,9 +90,7 @@ def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_
         from planner.analysis.changed_requests import add_comparisons
 
         assumed = case.setting.assumptions
-        return add_comparisons(
-            request, answer, assumed, lambda other: _make_replanner(other, catalog)({}).solved[0].strategy
-        )
+        return add_comparisons(request, answer, assumed, lambda other: _plan_again(catalog, other).solved[0].strategy)
 
 
 def check_request(request: Request, catalog: Catalog) -> None:
@@ -95,7 +105,7 @@ def _divide_services(request: Request, catalog: Catalog) -> tuple[Request, tuple
     from planner.analysis.service_division import divide_services
 
     _prepare_basis(request, catalog)  # every problem of the request as it is written
-    return divide_services(request, lambda other: _make_replanner(other, catalog)({}))
+    return divide_services(request, partial(_plan_again, catalog))
 
 
 def _plan_with_case(
@@ -131,7 +141,7 @@ def _follow_scenarios(basis: _PlanBasis, case: BaselinePlan) -> tuple[BaselinePl
         return solve_verified(request, setting, catalog, None, name)
 
     def advise(solved: Sequence[SolvedStrategy], chosen: StrategyName) -> Recommendation:
-        return _recommend_strategy(request, case.setting, solved, catalog, chosen)
+        return recommend_strategy(request, case.setting, solved, catalog, chosen)
 
     return follow_scenarios(request, case, solve, advise)
 
@@ -151,7 +161,7 @@ def _solve_case(
         owned = partial(_build_owned_market, catalog, nodes)
         reasons = partial(explain_infeasibility, basis=ReplanningBasis(request, context, rebuild, owned))
         solved = solve_strategies(request, context, catalog, reasons if explain else None)
-    advice = _recommend_strategy(request, context, solved, catalog)
+    advice = recommend_strategy(request, context, solved, catalog)
     terms_of = partial(_plan_terms, request)
     case = BaselinePlan(advice, solved, context, list_throughputs(context, solved), terms_of, again)
     return _OwnedSupply(nodes, node_gaps, existing_gaps), case
@@ -284,25 +294,6 @@ def _report_commitments(case: BaselinePlan, catalog: Catalog, request: Request) 
     return report_commitments(chosen, case.setting, catalog, request)
 
 
-def _recommend_strategy(
-    request: Request,
-    context: PlanningContext,
-    solved: Sequence[SolvedStrategy],
-    catalog: Catalog,
-    preferred: str | None = None,
-) -> Recommendation:
-    strategies = tuple(s.strategy for s in solved)
-    advice = recommend(strategies, request.months, request.currency, request.materiality_fraction, preferred)
-    cut = [s.name for s in strategies if s.cut_by_clock]
-    reasons = [
-        *list_doubts(request, context, solved, catalog),
-        *list_rightsizing_reasons(request, context, solved, advice.strategy, catalog),
-    ]
-    return replace(
-        advice, reasons=(*advice.reasons, *([message("cut_by_clock", strategies=cut)] if cut else []), *reasons)
-    )
-
-
 def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:
     """The input of a plan of `request`: the request and the catalogue in the plan's words and currency, and
     the work of each workload. Raises InvalidRequest as `plan` does."""
@@ -363,12 +354,23 @@ def _build_owned_market(
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
     """Solves the same request with other assumptions and throughputs."""
+    return partial(replan_cases, request, partial(_replan_case, catalog), partial(digest_catalogue, catalog))
 
-    def replan(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> BaselinePlan:
-        changed = request.model_copy(update={"assumptions": {**request.assumptions, **assumptions}})
-        return _solve_case(_prepare_basis(changed, catalog), replan, throughputs, explain=False)[1]
 
-    return replan
+def _plan_again(catalog: Catalog, request: Request, case: ReplanCase = AS_STATED) -> BaselinePlan:
+    """The strategies of a request in a case, without reasons."""
+    changed = request.model_copy(update={"assumptions": {**request.assumptions, **case.assumptions}})
+    again = _make_replanner(request, catalog)
+    return _solve_case(_prepare_basis(changed, catalog), again, case.throughputs, explain=False)[1]
+
+
+def _replan_case(catalog: Catalog, request: Request, case: ReplanCase) -> ReplannedCosts:
+    return summarise_replan(_plan_again(catalog, request, case))
+
+
+def answer_replan_task(task: str, catalog: Catalog, deadline: float | None) -> str:
+    """The outcome of a task of another process, whose searches end at a time."""
+    return answer_task_elsewhere(task, partial(_replan_case, catalog), deadline)
 
 
 def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache, cached_property
 from pathlib import Path
 
 from pricing.csv_tables import TableRow, find_nearest_names, read_rows
 from pricing.errors import InvalidSnapshot, UnknownName
+from pricing.frozen_values import dataclass
 
 DATA = Path(__file__).parent / "data"
 VENDORS = ("nvidia", "tesla", "geforce", "amd", "instinct", "intel", "habana", "google", "cloud", "aws", "gpu")

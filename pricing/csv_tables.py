@@ -23,7 +23,11 @@ class TableRow:
     @property
     def place(self) -> str:
         """The last two parts of the path and the line: aws/prices.csv:12."""
-        return f"{short_path(self.path)}:{self.line}"
+        return self.name_place(self.line)
+
+    def name_place(self, line: int) -> str:
+        """Another line of the same table: aws/prices.csv:7."""
+        return f"{short_path(self.path)}:{line}"
 
     def fault(self, message: str) -> None:
         self.bad = True

@@ -11,9 +11,10 @@ PricingError
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
+
+from pricing.frozen_values import dataclass
 
 FailureKind = Literal[
     "no_sdk", "no_credentials", "denied", "throttled", "timed_out", "unreachable", "server_error", "changed_format",

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot, MissingExchangeRate
+from pricing.frozen_values import dataclass
 
 COLUMNS = ("date", "from", "to", "rate", "source")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from pricing.frozen_values import dataclass
 
 SLICE_FABRIC = "ICI"
 """The fabric inside a TPU slice; nothing joins one slice to another."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from pricing.frozen_values import dataclass
 
 TEMPORARY_PREFIX = ".planner-"
 TEMPORARY_SUFFIX = ".tmp"

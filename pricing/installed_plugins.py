@@ -10,12 +10,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pricing.errors import InvalidPlugin
+from pricing.frozen_values import dataclass
 
 PREFIX = "gpu_planner."
 """With which the names of all groups begin."""
@@ -108,8 +108,8 @@ def _has_plugins(place: Path) -> bool:
     except OSError:
         return False
     for name in names:
-        with suppress(OSError):
-            if f"[{PREFIX}".encode() in (place / name / "entry_points.txt").read_bytes():
+        with suppress(OSError), open(f"{place}/{name}/entry_points.txt", "rb") as file:  # noqa: PTH123  (twice as fast)
+            if f"[{PREFIX}".encode() in file.read():
                 return True
     return False
 

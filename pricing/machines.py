@@ -5,9 +5,11 @@ Offers show them and the analysis compares with them. They are no offerings: no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import date
 from typing import Literal
+
+from pricing.frozen_values import dataclass
 
 MachineKind = Literal["cpu", "fpga"]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.frozen_values import dataclass
 
 TABLE = Path(__file__).parent / "data" / "slices.csv"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import Literal, NamedTuple, cast, get_args
 
+from pricing.frozen_values import dataclass
 from pricing.installed_plugins import find_plugins, plugin_state
 
 PurchaseKind = Literal[

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from pathlib import Path
 from pricing.csv_tables import TableRow, find_nearest_names, parse_number, read_rows
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import parse_currency_code
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import parse_purchase_option, purchase_kinds
 

@@ -7,7 +7,7 @@ its rows as data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from pricing.csv_tables import TableRow, format_sorted_table, read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.frozen_values import dataclass
 from pricing.price import purchase_kinds
 
 QuotaUnit = Literal["vcpu", "accelerator", "node"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import date
+
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

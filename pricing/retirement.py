@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fnmatch import fnmatchcase
+
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import date
 from typing import Literal
 
+from pricing.frozen_values import dataclass
 from pricing.price import Price
 
 SaleState = Literal["confirmed", "not_confirmed", "not_sold", "ended"]
@@ -113,6 +114,33 @@ def find_sale_term(price: Price, terms: Sequence[SaleTerm]) -> SaleTerm | None:
     if closest is None or ending is None or closest.ends is not None:
         return closest
     return replace(closest, ends=ending.ends, successor=ending.successor)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSaleTerms:
+    """The terms of one instance type. What was found is kept: prices of one way of paying in regions that no term names
+    have the same."""
+
+    terms: tuple[SaleTerm, ...]
+    regions: frozenset[str]
+    """The regions that a term names."""
+    found: dict[tuple[str, str], SaleTerm | None]
+
+    @classmethod
+    def of(cls, terms: Iterable[SaleTerm]) -> TypeSaleTerms:
+        """The terms, of which nothing has been looked for."""
+        known = tuple(terms)
+        return cls(known, frozenset(term.region for term in known), {})
+
+    def find(self, price: Price) -> SaleTerm | None:
+        """The term for a price of this type, as `find_sale_term` finds it."""
+        key = (price.purchase_option, price.region if price.region in self.regions else "")
+        if key not in self.found:
+            self.found[key] = find_sale_term(price, self.terms)
+        return self.found[key]
+
+
+NO_SALE_TERMS = TypeSaleTerms.of(())
 
 
 def build_told_term(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
+
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
+
+from pricing.frozen_values import dataclass
 
 TIER_ITEMS = ("block_storage", "egress_internet", "object_storage", "transfer_inter_region")
 

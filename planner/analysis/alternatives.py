@@ -25,7 +25,7 @@ from planner.supply.price_rules import is_allowed, may_run, use_refusal
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
-from pricing.catalog.quotes import Quote
+from pricing.catalog.quotes import LowestPrice, Quote
 from pricing.offering import Offering
 from pricing.price import Price
 
@@ -193,21 +193,18 @@ def _recommended_unit_costs(
     return {need: cost[need] / amount for need, amount in units.items() if amount and cost[need]}
 
 
-QuotesByOption = Mapping[str, Sequence[Quote]]
-"""By purchase option its prices, the lowest first."""
-
-
 def _list_offering_rows(
     offering: Offering, question: _AlternativesQuery, outcomes: _OfferingOutcomes
 ) -> Iterator[OfferOutcome]:
     """A row for each purchase option that could serve; one for all that were dominated and one for each set of reasons
     for which others were refused."""
-    by_option = question.catalog.by_option(offering)
-    never = _explain_unrentable_offering(offering, bool(by_option))
+    never = _explain_unrentable_offering(offering, bool(question.catalog.lowest_by_option(offering)))
     refused = dict.fromkeys(range(len(question.needs)), never) if never else question.refused(offering.key)
     if len(refused) == len(question.needs):
-        yield _build_refused_row(offering, by_option, question.count_reasons(refused.values()))
+        lowest = question.catalog.lowest_by_option(offering)
+        yield _build_refused_row(offering, lowest, question.count_reasons(refused.values()))
         return
+    by_option = question.catalog.by_option(offering)
     fit = [index for index in range(len(question.needs)) if index not in refused]
     refused_options: dict[Refusals, dict[str, Sequence[Quote]]] = defaultdict(dict)
     dominated = []
@@ -228,7 +225,8 @@ def _list_offering_rows(
         dominated.sort(key=lambda one: (one.against_chosen or math.inf, one.price_per_hour or math.inf))
         yield replace(dominated[0], purchase_options=" ".join(one.purchase_options for one in dominated))
     for refusals, several in refused_options.items():
-        yield _build_refused_row(offering, several, refusals)
+        lowest = {option: LowestPrice.of(quotes) for option, quotes in several.items()}
+        yield _build_refused_row(offering, lowest, refusals)
 
 
 def _explain_unrentable_offering(offering: Offering, is_priced: bool) -> Message | None:
@@ -265,19 +263,18 @@ def _build_served_row(
     )
 
 
-def _build_refused_row(offering: Offering, by_option: QuotesByOption, refusals: Refusals) -> OfferOutcome:
+def _build_refused_row(offering: Offering, lowest: Mapping[str, LowestPrice], refusals: Refusals) -> OfferOutcome:
     """Purchase options that can serve no workload."""
-    if not by_option:
+    if not lowest:
         return OfferOutcome(*_identify_offering(offering), "", "refused", 0, 0, None, "", None, "", None, "", refusals)
-    names = sorted(by_option, key=lambda name: by_option[name][0].rank)
-    quotes = by_option[names[0]]
-    price = quotes[0].price
+    names = sorted(lowest, key=lambda name: lowest[name].rank)
+    price, _, prices = lowest[names[0]]
     return OfferOutcome(
         *_identify_offering(offering),
         " ".join(names),
         "refused",
         0,
-        len(quotes),
+        prices,
         price.price_per_hour,
         price.region,
         price.as_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.csv_tables import read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.frozen_values import dataclass
 from pricing.price import Price
 from pricing.units import HOURS_PER_DAY
 

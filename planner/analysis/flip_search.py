@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise
 from typing import Literal, get_args
@@ -22,6 +22,7 @@ from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.strategy import SolvedStrategy, proven_bound, rents_only
 from planner.result import StrategyName
 from planner.result.risk import NegotiationTarget
+from pricing.frozen_values import dataclass
 
 STEP = 0.0005
 """Of a price: how near to a flip it is tried on both sides."""

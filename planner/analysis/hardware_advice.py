@@ -1,9 +1,10 @@
-"""Shortlist of hardware for described work: cards, servers, cloud types and, for light work, machines with CPUs only.
+"""Shortlist of hardware for described work: cards, workstations, servers, cloud types and, for light work, machines
+with CPUs only.
 
 One figure compares them, the cost of an hour of work of REFERENCE:
 
-    cloud             price of the node per hour / (accelerators x speed)
-    cards, servers    (price / hours of the life + power x PUE x electricity price) / (accelerators x speed)
+    cloud    price of the node per hour / (accelerators x speed)
+    owned    (price / hours of the life + power x PUE x electricity price) / (accelerators x speed)
 
 Speed is that of the throughput model at one family of work and precision, relative to REFERENCE. Owned hardware works
 around the clock for its life; a card is without the machine that it stands in. Light work leaves hardware idle, so that
@@ -15,10 +16,9 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from importlib import resources
-from typing import Literal
+from typing import Literal, Protocol
 
 from planner.performance.throughput.accelerator_scores import accelerator_score, peak_tflops
 from planner.request.assumptions import load_defaults
@@ -27,8 +27,7 @@ from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote, full_accelerator_memory
-from pricing.offering import Offering
-from pricing.systems import ServerSystem
+from pricing.frozen_values import dataclass
 
 REFERENCE = "A100-80GB-SXM"
 HOURS_PER_MONTH = 730.0
@@ -41,8 +40,8 @@ LOADERS_MIN = 2
 """Processes that load data for each accelerator: 2 for text, 3 to 4 for images (stas00/ml-engineering, compute/cpu)."""
 SYSTEM_CPUS = 4
 FEEDING_SOURCE = "stas00/ml-engineering, compute/cpu and compute/cpu-memory (read 2026-11)"
-HardwareKind = Literal["card", "server", "cloud", "cpu"]
-HARDWARE_KINDS: tuple[HardwareKind, ...] = ("card", "server", "cloud", "cpu")
+HardwareKind = Literal["card", "workstation", "server", "cloud", "cpu"]
+HARDWARE_KINDS: tuple[HardwareKind, ...] = ("card", "workstation", "server", "cloud", "cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class WorkTier:
 
 @dataclass(frozen=True, slots=True)
 class HardwareChoice:
-    """One line of the shortlist. `price` is in USD once (card, server) or an hour (cloud, cpu), on `priced`;
+    """One line of the shortlist. `price` is in USD once (owned) or an hour (cloud, cpu), on `priced`;
     `cost_per_work_hour` is of an hour of REFERENCE's work (None for CPUs: no speed is known)."""
 
     kind: HardwareKind
@@ -92,6 +91,32 @@ class HardwareChoice:
     speed: float | None
     cost_per_work_hour: float | None
     limits: tuple[Message, ...]
+    source: str
+
+
+class NodeSize(Protocol):
+    """Processors and main memory of the machine around accelerators; None where they are not told."""
+
+    @property
+    def vcpus(self) -> float | None: ...
+
+    @property
+    def memory_gib(self) -> float | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Workstation:
+    """A workstation that is sold with its accelerators: `price` in USD in the year `priced`. `vcpus` are cores, since
+    makers tell no threads; `power_kw` is that of its supplies, None where the maker does not tell it."""
+
+    name: str
+    accelerator: str
+    accelerators: int
+    vcpus: float
+    memory_gib: float
+    power_kw: float | None
+    price: float
+    priced: str
     source: str
 
 
@@ -141,13 +166,13 @@ def cpus_to_feed(accelerators: float, loaders: int = LOADERS_MIN) -> float:
     return accelerators * (loaders + 1) + SYSTEM_CPUS
 
 
-def find_feeding_limits(offering: Offering, accelerators: float, memory_gib: float | None) -> Iterator[Message]:
+def find_feeding_limits(node: NodeSize, accelerators: float, memory_gib: float | None) -> Iterator[Message]:
     """Where a node has fewer processors than keep its accelerators fed, or less main memory than they have memory."""
     needed = cpus_to_feed(accelerators)
-    if offering.vcpus is not None and offering.vcpus < needed:
-        yield message("few_cpus", vcpus=offering.vcpus, needed=needed, source=FEEDING_SOURCE)
-    if offering.memory_gib is not None and memory_gib is not None and offering.memory_gib < accelerators * memory_gib:
-        yield message("little_host_memory", memory_gib=offering.memory_gib, source=FEEDING_SOURCE)
+    if node.vcpus is not None and node.vcpus < needed:
+        yield message("few_cpus", vcpus=node.vcpus, needed=needed, source=FEEDING_SOURCE)
+    if node.memory_gib is not None and memory_gib is not None and node.memory_gib < accelerators * memory_gib:
+        yield message("little_host_memory", memory_gib=node.memory_gib, source=FEEDING_SOURCE)
 
 
 def _describe_limit(row: Mapping[str, str]) -> Message:
@@ -161,10 +186,12 @@ def advise_hardware(need: HardwareNeed, catalog: Catalog, day: date, *, light: b
 
     def rank(choice: HardwareChoice) -> tuple[float, float, str, str]:
         cost = choice.price if light else choice.cost_per_work_hour or math.inf
-        return (cost, choice.accelerators, choice.name, choice.where)
+        # What costs the same but for the rounding of floats is equal, so that one board goes before 72 of them.
+        return (float(f"{cost:.9g}"), choice.accelerators, choice.name, choice.where)
 
     builders: dict[HardwareKind, Callable[[], Iterator[HardwareChoice | None]]] = {
         "card": lambda: _list_cards(need, catalog),
+        "workstation": lambda: _list_workstations(need, catalog),
         "server": lambda: _list_servers(need, catalog),
         "cloud": lambda: _list_cloud_types(need, catalog, day),
         "cpu": lambda: _list_cpu_machines(need, catalog) if light else iter(()),
@@ -223,13 +250,48 @@ def _list_cards(need: HardwareNeed, catalog: Catalog) -> Iterator[HardwareChoice
                             speed, hourly, part.source)  # fmt: skip
 
 
+def load_workstations() -> tuple[Workstation, ...]:
+    """The workstations whose makers print a price, in the order of the table."""
+    return tuple(
+        Workstation(row["name"], row["accelerator"], int(row["accelerators"]), float(row["cpus"]),
+                    float(row["memory_gib"]), float(row["power_kw"]) if row["power_kw"] else None, float(row["price"]),
+                    row["priced"], f"{row['source']}; {row['notes']}")
+        for row in _read_rows("workstations.csv")
+    )  # fmt: skip
+
+
+def _list_workstations(need: HardwareNeed, catalog: Catalog) -> Iterator[HardwareChoice | None]:
+    for one in load_workstations():
+        part = catalog.names.by_name[one.accelerator]
+        is_large = one.vcpus >= need.cpus and one.memory_gib >= need.host_memory_gib
+        if not is_large or not _meets(part, part.memory_gib, need):
+            continue
+        speed = relative_speed(part, need, catalog)
+        power = one.power_kw if one.power_kw is not None else _accelerator_power(part, one.accelerators)
+        if speed is None or power is None:
+            yield None
+            continue
+        yield _build_choice(
+            "workstation", one.name, "", part, need, one.price, one.priced, one.accelerators, speed,
+            owned_cost_per_hour(one.price, power), one.source, (one.vcpus, one.memory_gib),
+            tuple(find_feeding_limits(one, one.accelerators, part.memory_gib)),
+        )  # fmt: skip
+
+
+def _accelerator_power(part: Accelerator, count: int) -> float | None:
+    """kW of the accelerators alone, which is less than the machine draws."""
+    return None if part.tdp_w is None else part.tdp_w * count / 1000
+
+
 def _list_servers(need: HardwareNeed, catalog: Catalog) -> Iterator[HardwareChoice | None]:
     """Systems that are sold; processors and main memory of systems are unknown."""
     for system in catalog.systems:
         part = catalog.names.by_name[system.accelerator]
         if _meets(part, part.memory_gib, need) and system.sold is not False:
             speed = relative_speed(part, need, catalog)
-            power = _server_power(system, part)
+            power = system.max_power_kw
+            if power is None:
+                power = _accelerator_power(part, system.accelerator_count)
             is_known = system.sold is not None and not need.cpus and not need.host_memory_gib
             if not is_known or system.price is None or system.currency != "USD" or speed is None or power is None:
                 yield None
@@ -237,13 +299,6 @@ def _list_servers(need: HardwareNeed, catalog: Catalog) -> Iterator[HardwareChoi
             hourly = owned_cost_per_hour(system.price, power)
             yield _build_choice("server", system.name, "", part, need, system.price, str(system.price_as_of),
                                 system.accelerator_count, speed, hourly, system.source)  # fmt: skip
-
-
-def _server_power(system: ServerSystem, part: Accelerator) -> float | None:
-    """Stated power; else that of its accelerators alone, which is less than it draws."""
-    if system.max_power_kw is not None:
-        return system.max_power_kw
-    return None if part.tdp_w is None else part.tdp_w * system.accelerator_count / 1000
 
 
 def _list_cloud_types(need: HardwareNeed, catalog: Catalog, day: date) -> Iterator[HardwareChoice | None]:

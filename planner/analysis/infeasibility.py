@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from planner.analysis.relaxations import (
@@ -37,6 +37,7 @@ from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import usable_accelerator_memory
+from pricing.frozen_values import dataclass
 
 Rebuild = Callable[[Request, Assumptions], PlanningContext]
 """Prepares the question of another request under other assumptions."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from planner.analysis.recommendation import SIMPLEST_FIRST
@@ -28,6 +28,7 @@ from planner.supply.payments import quoted_payments, resource_use_payments
 from planner.supply.purchase_options import load_purchase_options
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
+from pricing.frozen_values import dataclass
 from pricing.private_prices import PrivatePriceRule
 
 SPEND_FRACTION_MIN = 0.01

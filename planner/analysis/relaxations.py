@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from planner.request.assumptions import Assumptions
@@ -11,6 +11,7 @@ from planner.request.limits import PlanLimits
 from planner.request.models import Request, Workload
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
+from pricing.frozen_values import dataclass
 
 NO_WAIT = {"lead_time_months": 0.0, "migration_months": 0.0}
 

@@ -6,7 +6,7 @@ Compares a solved strategy with the other ways to serve; changes neither choice 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
@@ -19,6 +19,7 @@ from planner.workloads.eligibility import is_cpu
 from planner.workloads.gpu_sharing import ExperimentRate, describe_sweep
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import usable_accelerator_memory
+from pricing.frozen_values import dataclass
 
 IDLE_FRACTION = 0.10
 """Of the hours of the plan: work that takes less of them on the cheapest accelerator leaves it idle.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from planner.performance.parallelism import USUAL_SERVER_SIZE
 from planner.performance.serving.replicas import Replica, size_replica
@@ -15,6 +14,7 @@ from planner.result.message import Message
 from planner.supply.price_rules import is_offered, may_run, plan_start
 from pricing.accelerator import Accelerator
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 
 MILLION = 1e6
 COUNTS_OVER_NODES = (16, 32, 64)

@@ -18,7 +18,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from pricing.frozen_values import dataclass
 
 CAUSES = ("unplanned workloads", "volume", "ways of paying", "place", "price", "unused commitments")
 HOURS_MIN = 1e-6

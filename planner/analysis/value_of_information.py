@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
 
 from planner.performance.parallelism import USUAL_SERVER_SIZE
@@ -30,6 +30,7 @@ from planner.workloads.placement import Placement, PlacementSearch, find_placeme
 from pricing.accelerator import Accelerator
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote, usable_accelerator_memory
+from pricing.frozen_values import dataclass
 
 SIGMAS_80 = 2 * NormalDist().inv_cdf(0.9)
 """Standard deviations between the ends of an interval that holds 80 % of a normal distribution: 2.563."""

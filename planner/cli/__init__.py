@@ -11,13 +11,17 @@ import importlib
 import os
 import signal
 import sys
-from typing import Protocol
+from contextlib import suppress
+from functools import cache
+from typing import Any, Protocol
 
 import click
 
+from planner.cli._command_summaries import SUMMARIES
 from planner.cli._terminal import print_painted, verbosity_options
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+CONTEXT_WIDTH = 110
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": CONTEXT_WIDTH}
 
 CYCLE_SEARCH_AFTER = 50_000
 """New objects after which Python searches for cycles; its own default is 700."""
@@ -32,10 +36,29 @@ gpu-planner says which GPUs to rent, commit to or buy, where, and what that cost
 You have
   one job or service     planner init                  six questions, then its plan
   a sheet of workloads   planner estimate review.xlsx  planner template -o review.xlsx writes an empty one
-  a team or a pipeline   planner serve                 a page for reviews, and plans over HTTP
+  a review meeting       planner serve                 a page for it, and plans over HTTP
+  a repository           planner ci --help             what a pull request changes, as its comment
 
 All commands: planner --help. To check the installation: planner doctor
 """
+
+
+def _help_width() -> int:
+    """The width of the help, as click finds it; with shutil, whose import takes as long as the help's own text."""
+    stated = os.environ.get("COLUMNS", "")
+    columns = int(stated) if stated.isdecimal() else 0
+    if not columns:
+        with suppress(AttributeError, ValueError, OSError):  # no terminal
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # None is no terminal, too
+    return max(min(columns or 80, CONTEXT_WIDTH) - 2, 50)
+
+
+@cache
+def _list_names() -> tuple[str, ...]:
+    """The names of all commands."""
+    # pkgutil lists the folder in the same way, but its import takes a tenth of the start-up time.
+    names = {name.removesuffix(".py") for name in os.listdir(__path__[0]) if name.endswith(".py")}  # noqa: PTH208  (pathlib: the same)
+    return tuple(sorted(name for name in names if not name.startswith("_")))
 
 
 class CommandModule(Protocol):
@@ -47,20 +70,33 @@ class CommandModule(Protocol):
 class Commands(click.Group):
     """The command modules of this package, loaded by name; each has a `command`."""
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        return super().make_context(info_name, args, parent, **{"terminal_width": _help_width(), **extra})
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        # pkgutil lists the folder in the same way, but its import takes a tenth of the start-up time.
-        names = {name.removesuffix(".py") for name in os.listdir(__path__[0]) if name.endswith(".py")}  # noqa: PTH208  (pathlib: the same)
-        return sorted(name for name in names if not name.startswith("_"))
+        return list(_list_names())
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's signature)
+        if cmd_name not in _list_names():
             return None
-        from pricing.plugins import check_plugin
+        module = importlib.import_module(f"{__name__}.{cmd_name}")
+        command = getattr(module, "command", None)
+        if not isinstance(command, click.Command):  # the check of plug-ins takes longer than the help
+            from pricing.plugins import check_plugin
 
-        module: CommandModule = check_plugin(
-            importlib.import_module(f"{__name__}.{cmd_name}"), CommandModule, "command"
-        )
-        return module.command
+            check_plugin(module, CommandModule, "command")
+        else:
+            command.short_help = SUMMARIES.get(cmd_name, command.short_help)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        others = (name for name in _list_names() if name not in SUMMARIES)
+        found = {name: command for name in others if (command := self.get_command(ctx, name)) is not None}
+        rows = [(name, SUMMARIES.get(name) or found[name].get_short_help_str()) for name in _list_names()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

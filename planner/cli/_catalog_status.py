@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -13,9 +13,11 @@ from planner.cli._exit_codes import DONE
 from planner.cli._tables import print_report
 from planner.request.errors import InputProblem
 from pricing.catalog import data_folder as local
-from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog, Coverage
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
+from pricing.catalog.quotes import Coverage
 from pricing.clock import today
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 from pricing.price import parse_purchase_option
 from pricing.providers import find_plug_in_folders
 from pricing.text_tables import align_columns

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -16,6 +15,7 @@ from planner.cli._changed_files import ChangedFile
 from planner.cli._github_annotations import without_annotations
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_signed
+from pricing.frozen_values import dataclass
 from pricing.money import format_amount
 
 PROGRAM = (sys.executable, "-c", "from planner.cli import main; main()")

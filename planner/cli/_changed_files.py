@@ -7,10 +7,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -18,6 +17,7 @@ from urllib.request import Request, urlopen
 
 from planner.library.file_problems import unreadable_file
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 
 SECONDS = 30.0

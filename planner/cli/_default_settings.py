@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from planner.cli import CHOSEN_FILE, FILE_VARIABLE
+from pricing.frozen_values import dataclass
 
 FILE_NAME = "config.yaml"
 OF_FILE = "planner.settings_file"

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from contextvars import copy_context
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,6 +48,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from planner.analysis.comparison import ReviewRecord
@@ -146,7 +148,7 @@ def plan_file(
     with show_progress(task) as line:
 
         def report_step(step: SearchProgress) -> None:
-            line.update(describe_bounds(step.phase, step.best, step.bound))
+            line.update(describe_bounds(step.words, step.best, step.bound))
 
         def make_plan() -> Plan:
             with follow_search(report_step) if line.is_printed else nullcontext():
@@ -245,7 +247,7 @@ def _read_input(
 def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
     """The result of `work`, in a thread: Ctrl-C then ends the program at once, which the solver alone would not."""
     with ThreadPoolExecutor(1) as threads:
-        future = threads.submit(work)
+        future = threads.submit(copy_context().run, work)
         try:
             return future.result()
         except (KeyboardInterrupt, Terminated) as ended:

@@ -32,6 +32,7 @@ FIGURES = {
 LIMIT = 5
 TITLES = {
     "card": "Cards (without the machine around them)",
+    "workstation": "Workstations, as their makers sell them",
     "server": "Servers",
     "cloud": "Cloud, on demand, cheapest region",
     "cpu": "Machines with CPUs only, on demand: what they do of the work is unknown, measure it",

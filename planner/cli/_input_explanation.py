@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from planner.library.request_files import STANDARD_INPUT, read_bytes
 from planner.request.doubts import open_doubts
 from planner.request.errors import InputProblem
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text, truncate_text
 from pricing.text_tables import align_columns
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from planner.library.file_problems import unreadable_file
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner.cli._catalog_options import parse_count, split_names, suggest_names
@@ -16,6 +15,7 @@ from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.message import Message
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_line
 from pricing.text_tables import align_columns
 

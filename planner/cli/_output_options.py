@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from planner.cli._terminal import has_colours, paint_headings
@@ -13,6 +13,7 @@ from planner.library.plan_outputs import DEFAULT, STANDARD_OUTPUT, Output, parse
 from planner.reports import formats, load
 from planner.request.errors import InputProblem
 from pricing.csv_tables import find_nearest_names
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

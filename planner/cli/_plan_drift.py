@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from planner.analysis.use_drift import UseCell, UseDrift, explain_drift
 from planner.cli._exit_codes import DONE
@@ -28,6 +28,7 @@ from planner.reports._content.sections import recommended_strategy
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan, Strategy, Use
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 from pricing.money import format_amount
 from pricing.plain_text import plain_text
 from pricing.text_tables import align_columns

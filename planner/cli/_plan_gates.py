@@ -8,13 +8,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.cli._tables import print_error
 from planner.reports._content.number_format import format_percent, month_name
 from planner.request.errors import InputProblem
 from planner.result import Plan, PriceUsed, Strategy
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 
 GATE_FAILED = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
 from pricing.catalog.snapshot_tables import read_snapshot
 from pricing.counted_nouns import format_count
 from pricing.csv_tables import find_nearest_names
+from pricing.frozen_values import dataclass
 from pricing.price import parse_purchase_option
 from pricing.providers import CatalogLayout
 from pricing.snapshots.price_changes import (

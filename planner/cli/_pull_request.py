@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -20,6 +19,7 @@ from planner.cli._tables import print_text
 from planner.cli._terminal import show_progress
 from planner.library.file_problems import unwritable_file
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 
 GRAVEST_FIRST = (INTERNAL_ERROR, INVALID_INPUT, INFEASIBLE, GATE_FAILED)

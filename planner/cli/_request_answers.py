@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from planner.performance.model_catalog import find_model, nearest_models
@@ -14,6 +13,7 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_MONTH
 
 COUNTED = re.compile(r"(?P<count>\d{1,6})\s*[x×]?\s+(?P<name>\S.*)|(?P<name_first>.*\S)\s+[x×]\s*(?P<last>\d{1,6})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from planner.inputs.notation.numbers import parse_fraction
 from planner.library.request_files import read_quota_rows
 from planner.request.errors import InputProblem
 from planner.request.models import SETUP_FIELDS
+from pricing.frozen_values import dataclass
 
 OptionValue = str | bool | tuple[str, ...] | None
 Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]

@@ -67,6 +67,7 @@ def _example_document(result: ReproducedExample | UnreadExample) -> dict[str, An
         "method": example.method,
         "source": example.source,
         "notes": example.notes,
+        "assumed": [dataclasses.asdict(each) for each in example.assumed],
         "reproduced": result.ok,
         "figures": [dataclasses.asdict(leaf) for leaf in result.leaves],
         "full_cost": result.full_cost.figures,
@@ -102,6 +103,9 @@ def _example_lines(result: ReproducedExample | UnreadExample) -> Iterator[str]:
         yield f"  source      {example.source}"
     for line in align_columns(HEAD, map(_leaf_row, result.leaves), HEAD[1:3]):
         yield f"  {line}"
+    for each in example.assumed:
+        value = each.value if isinstance(each.value, str) else number(each.value)
+        yield f"  assumed     {each.name} = {value}: {each.reason}"
     figures = list(_flatten_values("", result.full_cost.figures))
     if figures:
         yield "  in full under this planner's conventions"

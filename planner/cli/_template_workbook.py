@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from pricing.catalog.adjusted_prices import select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
 from pricing.file_replacement import write_atomically
+from pricing.frozen_values import dataclass
 
 ROWS = 500
 """The rows that lists and formats reach to."""

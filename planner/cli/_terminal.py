@@ -19,7 +19,8 @@ REPAINT_SECONDS = 0.2
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 VERBOSITY = "planner.verbosity"
 """The key of the level in the `meta` of click's context, which a command shares with its group."""
-HEADING = re.compile(r"^(?P<title>\S.*)\n(?P<line>-{3,})$|^(?P<lead>You have)$", re.MULTILINE)
+HEADING = r"(?m)^(?P<title>\S.*)\n(?P<line>-{3,})$|^(?P<lead>You have)$"
+"""Compiled on first use: most commands paint nothing."""
 ERASE_LINE = "\r\x1b[K"
 
 
@@ -60,7 +61,7 @@ def paint_headings(text: str) -> str:
         title = click.style(match["title"] or match["lead"], bold=True)
         return title if match["lead"] else f"{title}\n{click.style(match['line'], dim=True)}"
 
-    return HEADING.sub(paint, text)
+    return re.sub(HEADING, paint, text)
 
 
 def print_painted(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from planner.cli._catalog_options import parse_count, split_names
@@ -12,6 +12,7 @@ from planner.cli._tables import print_report
 from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 from pricing.text_tables import align_columns
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Shortlist cards, servers and cloud types for work told in a few words or figures.")
+@click.command()
 @click.argument("words", nargs=-1, metavar="[WORDS]...")
 @click.option("--memory-gib", metavar="N", help="Memory of each accelerator, at least.")
 @click.option("--bandwidth-gbs", metavar="N", help="Memory bandwidth of each accelerator in GB/s, at least.")
@@ -22,11 +22,11 @@ import click
 def command(
     words: tuple[str, ...], precision: str, family: str, limit: str | None, format_name: str, **figures: str | None
 ) -> int:
-    """List the cards, servers and cloud types that are enough for the work, by the cost of an hour of the work of an
-    A100, with ECC and the limits of licence and driver; for light work machines with CPUs only, too.
+    """List the cards, workstations, servers and cloud types that are enough for the work, by the cost of an hour of the
+    work of an A100, with ECC and the limits of licence and driver; for light work machines with CPUs only, too.
 
-    WORDS name a tier: light, complex or demanding. Figures replace those of the tier. Cards and servers cost their
-    list price over their life, and power, at work around the clock.
+    WORDS name a tier: light, complex or demanding. Figures replace those of the tier. What is bought costs its list
+    price over its life, and power, at work around the clock.
 
     \b
     Examples:

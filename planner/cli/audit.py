@@ -13,7 +13,7 @@ from planner.cli._service_options import open_service_store, store_option
 COLUMNS = ("time", "project", "caller", "action", "subject", "request_id")
 
 
-@click.command(short_help="List who did what with the service.")
+@click.command()
 @store_option
 @click.option("--project", default="", help="Only this project.")
 @click.option("--days", type=click.FloatRange(min=0), default=30, show_default=True, help="Days to look back.")

@@ -9,7 +9,7 @@ from planner.cli._plan_options import BILL_OPTIONS, READING_OPTIONS, REQUEST_OPT
 FORMAT_HELP = "github also prints each problem as an annotation of a GitHub workflow."
 
 
-@click.command(short_help="Check whether files can be planned, without planning them.")
+@click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option("--format", "format_name", type=click.Choice(["text", "github"]), default="text", help=FORMAT_HELP)
 @with_options(REQUEST_OPTIONS, READING_OPTIONS, BILL_OPTIONS)

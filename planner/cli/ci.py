@@ -14,7 +14,7 @@ ALSO_HELP = "Another planner command whose output and exit code count, too: 'aud
 SUMMARY_HELP = "Append the comment to a file.  [default: GITHUB_STEP_SUMMARY, if set]"
 
 
-@click.command(short_help="Plan the changed files of a pull or merge request, and comment the difference.")
+@click.command()
 @click.option("--file", "patterns", metavar="PATTERN", multiple=True, required=True, help=FILE_HELP)
 @click.option("--base", metavar="REVISION", help=BASE_HELP)
 @click.option("--comment", type=click.Choice(["auto", "github", "gitlab", "none"]), default="auto", help=COMMENT_HELP)

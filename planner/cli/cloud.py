@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.group(short_help="Add your own clouds: create one, check it, list them.")
+@click.group()
 def command() -> None:
     """Manage price tables of clouds that the package lacks: folders in your data folder, in use once they are there.
 

@@ -14,7 +14,7 @@ STARTED_BY = {"bash": ".bashrc", "zsh": ".zshrc"}
 FISH_SCRIPT = "fish/completions/planner.fish"
 
 
-@click.command(short_help="Complete commands and options in your shell.")
+@click.command()
 @click.argument("shell", required=False, type=click.Choice(SHELLS))
 @click.option("--install", is_flag=True, help="Install it for this user; a second time changes nothing.")
 def command(shell: str | None, *, install: bool) -> int:

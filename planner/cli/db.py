@@ -7,7 +7,7 @@ import click
 from planner.cli._service_options import open_service_store, open_store_url, require_server, store_option
 
 
-@click.group(short_help="Upgrade, back up, prune and look into the store of a service.")
+@click.group()
 def command() -> None:
     """Keep the store of a service: its tables, a copy of it, and its age.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Explain why one plan costs more or less than another.")
+@click.command()
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option(

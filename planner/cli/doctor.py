@@ -13,7 +13,7 @@ TINY_ACCELERATOR = "L4"
 """Rented by the hour by every large cloud."""
 
 
-@click.command(short_help="Check this installation.")
+@click.command()
 @click.pass_context
 def command(context: click.Context) -> int:
     """Print the versions of Python and libraries, the owners of the import names, your settings, the catalogue, a tiny

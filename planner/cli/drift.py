@@ -7,7 +7,7 @@ import click
 SHARE_HELP = "Exit with 5 if cost is further from the plan than this share, up or down: 10% or 0.1."
 
 
-@click.command(short_help="Explain how a bill or measured use left a plan.")
+@click.command()
 @click.argument("plan", metavar="PLAN")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--strategy", metavar="NAME", help="Strategy: cloud, onprem or hybrid.  [default: the recommended one]")

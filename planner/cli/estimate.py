@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from planner.cli._dask_option import dask_option, share_over_dask
 from planner.cli._plan_options import BILL_OPTIONS, READING_OPTIONS, REQUEST_OPTIONS, with_options
 
 OUTPUT_HELP = "Also write a file (format by suffix) or a folder/ (Terraform); may be repeated. - is standard output."
@@ -29,13 +30,14 @@ class ReportFormatType(click.ParamType[str]):
         return f"[{'|'.join(formats())}]"
 
 
-@click.command(short_help="Plan the workloads of a spreadsheet, a YAML or a JSON file.")
+@click.command()
 @click.argument("file", default="-", metavar="[FILE]")
 @with_options(REQUEST_OPTIONS)
 @click.option("--risk", is_flag=True, help="Add a risk analysis: sensitivities, Monte Carlo draws, value of waiting.")
 @click.option("--seed", metavar="N", help="Seed of the draws; implies --risk.  [default: the file's, else 0]")
 @click.option("--draws", metavar="N", help="Number of draws; implies --risk.  [default: the file's, else 10,000]")
 @click.option("--reoptimise", metavar="N", help="Draws to re-optimise, up to 200 (slow); implies --risk.  [default: 0]")
+@dask_option
 @click.option(
     "--uncertainty", is_flag=True, help="Add decisions under uncertainty: what to commit to now, and what later."
 )
@@ -61,6 +63,7 @@ def command(
     paths: tuple[str, ...],
     sections: tuple[str, ...],
     compare_to: str | None,
+    dask: str | None,
     *,
     explain_input: bool,
     full: bool,
@@ -92,4 +95,5 @@ def command(
     inputs = InputFileOptions.take_from(options)
     if explain_input:
         return explain(file, options, inputs)
-    return estimate(file, OutputChoice(format_name, paths, sections, full), options, inputs, compare_to)
+    with share_over_dask(dask):
+        return estimate(file, OutputChoice(format_name, paths, sections, full), options, inputs, compare_to)

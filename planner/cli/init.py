@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
+
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command(short_help="Write a request by answering six questions.")
+@click.command()
 @question_options
 @click.option("-o", "--output", metavar="FILE", help="The file to write; - is standard output.  [default: NAME.yaml]")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DAY_SECONDS = 24 * 3600
 
 
-@click.group(short_help="Create, list and revoke API keys of the service.")
+@click.group()
 def command() -> None:
     """API keys by which programs call `planner serve`.
 

@@ -8,7 +8,7 @@ PASS_ON = {"allow_interspersed_args": False}
 """Arguments after COMMAND belong to it, with or without leading dashes."""
 
 
-@click.command(short_help="Run and measure a job: rate, energy, bottleneck.", context_settings=PASS_ON)
+@click.command(context_settings=PASS_ON)
 @click.argument("job", nargs=-1, required=True, metavar="[--] COMMAND [ARGUMENT]...")
 @click.option("--pattern", metavar="REGEX", help="Read work from the job's output by one named group: (?P<units>...) "
               "units of this line, (?P<total>...) units so far, (?P<rate>...) units per second.")  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Estimate the accelerator memory that a model needs, and the smallest count it fits on.")
+@click.command()
 @click.argument("file", default="", metavar="[FILE]")
 @click.option("--model", metavar="NAME", help="A published model: llama-2-7b; see --models.")
 @click.option("--parameters", metavar="N", help="Number of parameters, for an unpublished model: 7B.")

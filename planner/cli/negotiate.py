@@ -7,7 +7,7 @@ import click
 from planner.cli._plan_options import BILL_OPTIONS, READING_OPTIONS, REQUEST_OPTIONS, with_options
 
 
-@click.command(short_help="Tell which price of which vendor would change the plan's choice.")
+@click.command()
 @click.argument("file", default="-", metavar="[FILE]")
 @with_options(REQUEST_OPTIONS, READING_OPTIONS, BILL_OPTIONS)
 @click.option("--json", "as_json", is_flag=True, help="Print the prices as JSON.")

@@ -16,7 +16,7 @@ class OfferFilterCommand(click.Command):
         return [*filter_options(), *super().get_params(ctx)]
 
 
-@click.command(cls=OfferFilterCommand, short_help="List offerings with price, source and date.")
+@click.command(cls=OfferFilterCommand)
 @with_options(PRICE_FILE_OPTIONS)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: all values, sources and gaps.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line per price.")

@@ -15,7 +15,7 @@ ACCEPT = click.option(
 )
 
 
-@click.group(short_help="Refresh, import and compare prices; show their age and coverage.")
+@click.group()
 def command() -> None:
     """Show the prices that plans use, refresh or import newer ones, and compare them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Read the quotas of your accounts, for plans to respect.")
+@click.command()
 @click.option("--provider", multiple=True, metavar="LIST", help="Only these providers; repeat or use commas.")
 @click.option("--regions", multiple=True, metavar="LIST", help="Only these regions; repeat or use commas.")
 @click.option("--endpoint", multiple=True, metavar="PROVIDER.SERVICE=URL", help="Call a service at another address.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Print the JSON Schema of a request, for editors.")
+@click.command()
 @click.argument("name", default="request", metavar="[request|setup|assumptions|answers|settings]")
 @click.option("-o", "--output", "path", metavar="FILE", help="Write it to a file instead of printing it.")
 def command(name: str, path: str | None) -> int:

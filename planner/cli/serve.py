@@ -7,12 +7,19 @@ from typing import Any
 
 import click
 
+from planner.cli._dask_option import require_dask
 from planner.cli._default_settings import SettingOption
-from planner.cli._service_options import SECTION, chosen_settings, open_store_url, setting_options, store_option
+from planner.cli._service_options import (
+    SECTION,
+    chosen_settings,
+    open_store_url,
+    setting_options,
+    store_option,
+)
 from planner.service import AccessSettings, GateSettings, ServiceLimits
 
 
-@click.command(short_help="Serve plans and offers over HTTP.")
+@click.command()
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -66,6 +73,7 @@ def command(
       curl -s localhost:8000/plan -H 'content-type: application/json' -d @examples/request.json
       curl -s 'localhost:8000/offers?accelerator=H100&count=8&sort=price'
     """
+    require_dask(stated["dask"])
     url = open_store_url(store)  # one that cannot be opened fails here
     import signal
     import sys

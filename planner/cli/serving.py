@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Size the replicas of a served language model on every accelerator.")
+@click.command()
 @click.argument("file", default="", metavar="[FILE]")
 @click.option("--model", metavar="NAME|FILE", help="Published model (planner memory --models), or its config.json.")
 @click.option("--precision", metavar="NAME", help="Precision of the weights.  [default: bf16]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Work published cost examples again, and tell their full cost.")
+@click.command()
 @click.argument("file", default="-", metavar="[FILE]")
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="Output format; JSON has every figure unrounded.")  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Write an empty workbook to fill in.")
+@click.command()
 @click.option("-o", "--output", "path", required=True, metavar="FILE.xlsx", help="The workbook to write.")
 @click.option("--start", metavar="YYYY-MM", help="First month column.  [default: the next month]")
 @click.option("--months", metavar="N", help="Number of month columns, 0 to 60.  [default: 0]")

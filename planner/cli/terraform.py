@@ -7,7 +7,7 @@ import click
 from planner.cli._plan_options import READING_OPTIONS, with_options
 
 
-@click.command(short_help="Write Terraform that provisions a plan.")
+@click.command()
 @click.argument("plan", metavar="PLAN")
 @click.option("-o", "--output", "path", required=True, metavar="DIR", help="Folder to write, or a .zip.")
 @click.option(

@@ -7,7 +7,7 @@ import click
 from planner.cli._plan_options import PRICE_FILE_OPTIONS, with_options
 
 
-@click.command(short_help="Estimate throughput on every accelerator, with intervals, and what to measure next.")
+@click.command()
 @click.argument("file", default="", metavar="[FILE]")
 @click.option("--workload", "workloads", metavar="LIST", multiple=True, help="Only these; repeat or use commas.")
 @click.option("--accelerator", "accelerators", metavar="LIST", multiple=True, help="Only these; repeat or use commas.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Print the version.")
+@click.command()
 def command() -> None:
     """Print the version of the program, as `planner --version` does."""
     from importlib.metadata import version

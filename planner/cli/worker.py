@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from planner.cli._dask_option import require_dask
 from planner.cli._service_options import (
     chosen_settings,
     open_store_url,
@@ -14,10 +17,10 @@ from planner.cli._service_options import (
 from planner.service import ServiceLimits
 
 
-@click.command(short_help="Make plans that a service has queued.")
+@click.command()
 @store_option
 @setting_options(ServiceLimits)
-def command(store: str | None, **limits: float | None) -> None:
+def command(store: str | None, **limits: Any) -> None:
     """Make plans of the queue in a store until interrupted, beside those that its services make.
 
     All must have the same prices: a plan is made with those of the machine that makes it, and one made with others
@@ -29,6 +32,7 @@ def command(store: str | None, **limits: float | None) -> None:
       planner worker --store postgresql://planner@db/planner --workers 16
     """
     require_server()
+    require_dask(limits["dask"])
     from planner.service.queue.stand_alone import run_worker
 
     run_worker(open_store_url(store), chosen_settings(ServiceLimits, limits))

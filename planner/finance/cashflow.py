@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from planner.finance.symbolic import growth_factor, power
 from planner.result import Category
 from planner.result.audit_trail import discount_factor
+from pricing.frozen_values import dataclass
 
 K = TypeVar("K")
 PriceChangeKind = Literal["on_demand", "spot", "commitment"]

@@ -10,10 +10,10 @@ Texts: names, numbers, + - * / ^ ( ), MAX(a, b) and PV(rate, periods, -1), the a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Self
 
 from planner.result.formulas import ATOM, POWER, PRODUCT, SUM
+from pricing.frozen_values import dataclass
 
 
 class SymbolicError(ValueError):

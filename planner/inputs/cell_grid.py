@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
+
+from pricing.frozen_values import dataclass
 
 CellValue = str | float | bool | date | None
 HEADER_SEARCH_ROWS = 200

@@ -7,7 +7,6 @@ those of `planner check`. Numbers may be texts, as the reader takes them: an edi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +17,7 @@ from planner.request.assumptions import SYSTEM_FIGURES, load_defaults
 from planner.request.field_types import DescribedByFile
 from planner.request.models import SETUP_FIELDS, Request, Workload
 from planner.result.field_descriptions import describe_fields
+from pricing.frozen_values import dataclass
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 NUMBER = r"^\s*[-+]?(\d[\d_]*(\.[\d_]*)?|\.\d+)([eE][-+]?\d+)?\s*$"

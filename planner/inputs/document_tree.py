@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from planner.inputs.cell_answers import ScalarEdits, edit_notes
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, digest, placeholder_request, reject_file
+from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import decode
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance, InputReading
+from pricing.frozen_values import dataclass
 
 DEPTH_MAX = 40
 NODES_MAX = 200_000
@@ -40,9 +43,11 @@ def document_text(data: bytes) -> str:
     return text
 
 
-def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) -> ParsedFile:
+def build_request(
+    data: bytes, name: str, format_name: str, root: DocumentNode, options: SheetOptions = NO_SHEET_OPTIONS
+) -> ParsedFile:
     """The request in a document: a complete one, a single workload, or a list of workloads."""
-    walk = _DocumentConverter()
+    walk = _DocumentConverter(ScalarEdits(options))
     if root.shape == "map":
         root = replace(root, value=[pair for pair in root.value if pair[0].value != SCHEMA_KEY])
     prefix, wrap = _detect_form(root)
@@ -60,8 +65,17 @@ def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) 
         expected = "workloads: a list of workloads, each with name and demand"
         walk.complaints.append(InputProblem("", root.place, "not a request", str(value)[:80], expected))
     document = value if isinstance(value, dict) else placeholder_request()
-    inputs = InputProvenance(name, format_name, digest(data), readings=tuple(walk.readings), notes=notes)
-    return ParsedFile(document, inputs, tuple(walk.complaints), walk.places)
+    edits = tuple(walk.edits.edits)
+    inputs = InputProvenance(
+        name,
+        format_name,
+        digest(data),
+        readings=tuple(walk.readings),
+        notes=(*edit_notes(edits), *notes),
+        edits=edits,
+        is_editable=True,
+    )
+    return ParsedFile(document, inputs, (*walk.complaints, *walk.edits.unused()), walk.places)
 
 
 def _detect_form(root: DocumentNode) -> tuple[str, str]:
@@ -77,7 +91,8 @@ def _detect_form(root: DocumentNode) -> tuple[str, str]:
 class _DocumentConverter:
     """Turns nodes into values, records the place of each path and reports duplicate keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, edits: ScalarEdits) -> None:
+        self.edits = edits
         self.places: dict[str, str] = {}
         self.complaints: list[InputProblem] = []
         self.readings: list[InputReading] = []
@@ -93,8 +108,9 @@ class _DocumentConverter:
             return [self.value(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(node.value)]
         if node.shape == "map":
             return self._convert_mapping(node, path, depth)
-        self.readings.append(InputReading(path, node.place, str(node.value), str(node.value)))
-        return node.value
+        value = self.edits.replace_scalar(node.place, node.value)
+        self.readings.append(InputReading(path, node.place, str(value), str(value)))
+        return value
 
     def _convert_mapping(self, node: DocumentNode, path: str, depth: int) -> Mapping[str, Any]:
         result: dict[str, Any] = {}

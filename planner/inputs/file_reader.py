@@ -14,7 +14,7 @@ import gc
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import PurePath
 from typing import Protocol
@@ -23,6 +23,7 @@ from planner.inputs.parsed_file import ParsedFile, reject_file
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
+from pricing.frozen_values import dataclass
 from pricing.plugins import check_plugin
 
 BYTES_MAX = 20_000_000

@@ -6,12 +6,13 @@ import hashlib
 import itertools
 import math
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance
+from pricing.frozen_values import dataclass
 
 PLACEHOLDER_DEMAND = {"units_per_month": 1}
 

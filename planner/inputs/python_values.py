@@ -23,7 +23,8 @@ def read_values(value: Any, name: str) -> ParsedFile:
         root = _build_node(plain, "", 0)
     except (UnreadableFile, RecursionError):  # a list that holds itself
         return reject_file(b"", name, FORMAT, "nested too deep", expected="a request")
-    return replace(build_request(data, name, FORMAT, root), places={})  # a place is the path itself
+    source = build_request(data, name, FORMAT, root)
+    return replace(source, places={}, inputs=replace(source.inputs, is_editable=False))  # a place is the path itself
 
 
 def plain_value(value: Any) -> Any:

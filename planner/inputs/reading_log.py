@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
@@ -10,7 +10,8 @@ from planner.inputs.cell_grid import Cell, GridRow, shorten_text
 from planner.inputs.doubt_record import DoubtRecord
 from planner.inputs.parsed_file import CalculatorEstimate, TableInterpretation
 from planner.request.errors import InputProblem
-from planner.result import InputReading, RefusedRow
+from planner.result import CellEdit, InputReading, RefusedRow
+from pricing.frozen_values import dataclass
 
 
 class RowKind(Enum):
@@ -71,6 +72,9 @@ class ReadingLog:
     refused: list[RefusedRow] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     doubts: DoubtRecord = field(default_factory=DoubtRecord)
+    edits: list[CellEdit] = field(default_factory=list)
+    originals: dict[str, Cell] = field(default_factory=dict)
+    """The cells that were edited, by place, as the file has them."""
     last_year: list[LastYear] = field(default_factory=list)
     rows_used: int = 0
     fiscal_year_starts: int = 0

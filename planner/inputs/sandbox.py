@@ -24,9 +24,10 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import IO, Any, TypeVar
+
+from pricing.frozen_values import dataclass
 
 CODE = "from planner.inputs.sandbox import serve; serve()"
 PREFIX = "planner-read-"

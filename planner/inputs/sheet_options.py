@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from planner.inputs.notation.header_terms import MEANINGS
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
@@ -43,7 +45,8 @@ class SheetOptions:
 
     `dates` is dmy, mdy or empty: a date that could be either is then rejected. `catalog` None is the shipped one.
     `projection` and `seconds` (the time limit of reading, None: no limit) are for billing exports. `answers` are the
-    choices for doubts by id, `cells` texts that replace cells by place; `sheets` are the only ones to read, if any.
+    choices for doubts by id, `cells` texts that replace cells by place, `edited` the days of these edits where known;
+    `sheets` are the only ones to read, if any.
     `fiscal_year_starts` is the month that a setting gives, 0 for none.
     """
 
@@ -55,6 +58,7 @@ class SheetOptions:
     seconds: float | None = 60.0
     answers: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
+    edited: Mapping[str, date] = field(default_factory=dict)
     sheets: tuple[str, ...] = ()
     fiscal_year_starts: int = 0
 

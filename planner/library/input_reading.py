@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from planner.library.file_problems import unreadable_file
 from planner.library.request_files import expand_document, read_bytes
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 
 SECONDS = 600.0
 """Time limit of reading a sheet or document, as on the command line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from planner.library.catalog_files import open_catalog
@@ -13,6 +12,7 @@ from planner.library.result_tables import ResultTable, TabularResult, list_field
 from planner.request.errors import InvalidRequest
 from planner.request.offer_query import parse_offer_query
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 from pricing.search import find_offers
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from planner.library.file_problems import unwritable_file
@@ -12,6 +11,7 @@ from planner.reports import companion_format, folder_format, formats, load
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.file_replacement import StagedFile, stage_file
+from pricing.frozen_values import dataclass
 
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Standard output as a path: opened again, a file behind it would be emptied."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from planner.library.plan_outputs import STANDARD_OUTPUT, Output, parse_output, 
 from planner.library.result_tables import ResultTable, TabularResult, build_plan_table, plan_table_names
 from planner.reports import load as load_format
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.frozen_values import dataclass
 from pricing.money import format_amount
 
 if TYPE_CHECKING:

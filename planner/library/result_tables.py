@@ -11,7 +11,6 @@ import json
 import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,6 +19,7 @@ from planner.request.optional_libraries import load_library
 from planner.result import Message, Plan, Strategy
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import pandas

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from planner.application import check_input
 from planner.library.input_reading import InputChoices, InputRead, read_input
 from planner.library.plan_result import PlanResult
-from planner.library.planning import plan_read
 from planner.library.result_tables import ResultTable, Row, TabularResult, build_plan_table, plan_table_names
+from planner.library.scenario_tasks import plan_scenarios
 from planner.request.errors import InputProblem, InvalidRequest, OpenQuestions, unknown_name
 from planner.request.models import DEMAND_KINDS, Request
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
@@ -102,6 +103,7 @@ def scenarios(
     variants: Mapping[str, Mapping[str, Any]],
     *,
     catalog: Catalog | None = None,
+    dask: str | None = None,
     **settings: Any,
 ) -> ScenarioSet:
     """The plans of variants of one request, side by side.
@@ -110,6 +112,8 @@ def scenarios(
     are merged by name), and `demand_factor`, a number for all workloads or a mapping of their names to numbers.
     `request`, `catalog`, `settings` and how a sheet is read are as in `planner.plan`; the request is read once. All
     variants are checked before the first is planned: InvalidRequest has the faults of all, each with its variant.
+    `dask` is the URL of a Dask scheduler (tcp://host:8786) whose workers plan them side by side; those with other
+    prices than here plan nothing.
 
     >>> import planner
     >>> job = {"name": "scoring", "demand": {"accelerator_hours_per_month": 730, "accelerator": "L4"}}
@@ -132,7 +136,7 @@ def scenarios(
     varied = {str(name): dict(each) for name, each in variants.items()}
     prepared = {name: _apply_variant(base, name, each) for name, each in varied.items()}
     _check_all(prepared)
-    return ScenarioSet(varied, {name: plan_read(read) for name, read in prepared.items()})
+    return ScenarioSet(varied, plan_scenarios(prepared, dask))
 
 
 def _apply_variant(base: InputRead, scenario: str, variant: Mapping[str, Any]) -> InputRead:

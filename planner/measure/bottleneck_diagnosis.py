@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.measure.cpu_sampler import HostMachine
 from planner.measure.diagnosis_thresholds import threshold_value as _at
 from planner.measure.window_statistics import WindowStatistics
 from planner.result.message import Message, message
+from pricing.frozen_values import dataclass
 
 POWER_REASONS = ("power_cap", "power_brake")
 THERMAL_REASONS = ("sw_thermal", "hw_thermal")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from planner.measure.telemetry_samples import CpuReading
+from pricing.frozen_values import dataclass
 from pricing.units import GIB
 
 PROC = Path("/proc")

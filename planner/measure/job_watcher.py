@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import FrameType
 from typing import Literal
@@ -26,6 +26,7 @@ from planner.measure.cpu_sampler import SEARCH_EVERY, JobCpuSampler
 from planner.measure.progress_hook import VARIABLE
 from planner.measure.progress_sources import CounterFile, HookFile, OutputLines, WorkSeries
 from planner.measure.telemetry_samples import AcceleratorSampler, Device, Sample
+from pricing.frozen_values import dataclass
 
 Status = Literal["complete", "failed", "interrupted", "stalled", "ended"]
 SAMPLES_MAX = 7200

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import fmean
@@ -27,6 +26,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.message import Message, message
 from pricing.accelerator import AcceleratorNames
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 
 FORMAT = "gpu-planner measurement 1"
 Words = Callable[[Message], str]

@@ -20,11 +20,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from planner.result.message import Message, message
+from pricing.frozen_values import dataclass
 
 Point = tuple[float, float]
 

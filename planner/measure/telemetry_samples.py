@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from pricing.frozen_values import dataclass
 
 CLOCK_REASONS: Mapping[int, str] = {
     0x001: "idle",

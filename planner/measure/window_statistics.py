@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from planner.measure.diagnosis_thresholds import threshold_value
 from planner.measure.telemetry_samples import Device, DeviceReading, Sample, clock_reason_names
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
@@ -96,19 +96,35 @@ def _fields_with_messages(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]
     """
     if not dataclasses.is_dataclass(kind):
         return (), ()
-    hints = get_type_hints(kind)
     names = [each.name for each in dataclasses.fields(kind) if each.init]
-    holding = tuple(name for name in names if _may_hold(hints[name], (kind,)))
+    holding = tuple(name for name in names if _may_hold(_field_types(kind)[name]))
     return holding, tuple(name for name in names if name not in holding)
 
 
-def _may_hold(hint: Any, above: tuple[Any, ...]) -> bool:
-    """Whether a value of a type may hold a message; `above` are the dataclasses around it."""
-    if hint in (Message, Any, object):
-        return True
-    if parts := get_args(hint):
-        return any(_may_hold(part, above) for part in parts)
-    if not dataclasses.is_dataclass(hint) or hint in above:
-        return False
-    hints = get_type_hints(hint)
-    return any(_may_hold(hints[each.name], (*above, hint)) for each in dataclasses.fields(hint) if each.init)
+@cache
+def _field_types(kind: type) -> Mapping[str, frozenset[Any]]:
+    """By field of a dataclass, the types that its hint is made of."""
+    hints = get_type_hints(kind)
+    return {each.name: frozenset(_list_types(hints[each.name])) for each in dataclasses.fields(kind) if each.init}
+
+
+def _list_types(hint: Any) -> Iterator[Any]:
+    parts = get_args(hint)
+    if not parts:
+        yield hint
+    for part in parts:
+        yield from _list_types(part)
+
+
+def _may_hold(types: frozenset[Any]) -> bool:
+    """Whether a value of these types may hold a message, at any depth."""
+    seen, ahead = set(types), list(types)
+    while ahead:
+        kind = ahead.pop()
+        if kind in (Message, Any, object):
+            return True
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+            further = frozenset().union(*_field_types(kind).values()) - seen
+            seen |= further
+            ahead += further
+    return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.finance.cashflow import Terms
 from planner.optimization.home_costs import HomeCosts
@@ -18,6 +18,7 @@ from planner.supply.homes import gang_type, has_fixed_gang_type, round_up_to_gan
 from planner.supply.limits import LimitRules
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
+from pricing.frozen_values import dataclass
 
 TOLERANCE = 1e-9
 Place = tuple[str, ...]

@@ -8,8 +8,9 @@ its corners, and no plan pays less between them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,12 +18,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.optimization.place_program import ResourceGroup
 from planner.optimization.stays import Place
 from planner.supply.costs import SharedResource
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from planner.optimization.home_savings import IdleWork, PlaceOffers, WorkLevel, list_offers, most_saved
@@ -20,6 +20,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay
 from planner.supply.homes import is_owned_place
 from planner.workloads.demand import WorkloadDemand
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.optimization.home_search import search_homes
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
@@ -20,6 +20,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import Solution, relax_program
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
+from pricing.frozen_values import dataclass
 
 STEPWISE_COLUMNS, FIRST_STEP_GAP = 30_000, 2e-3
 """Programs by place with more columns are solved in two steps, the first to this gap."""

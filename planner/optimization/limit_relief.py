@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.home_constraints import list_tasks
@@ -23,6 +23,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import find_conflict, solve_program
 from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
 from planner.result import StrategyName
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

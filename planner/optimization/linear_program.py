@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from planner.supply.candidates import Candidate
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

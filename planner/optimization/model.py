@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.optimization import constraints, limit_constraints
 from planner.optimization.home_constraints import task_of
@@ -58,6 +58,7 @@ from planner.supply.data_costs import DataCosts
 from planner.supply.payments import data_payments
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from planner.optimization.constraints import is_done_in_month
@@ -47,6 +47,7 @@ from planner.optimization.stays import Place, Stay, list_stays
 from planner.supply.carbon import node_energy
 from planner.supply.homes import is_owned_place
 from planner.supply.limits import budget_year
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 ROUNDING = 1e-9

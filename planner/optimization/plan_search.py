@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.home_selection import (
@@ -38,6 +38,7 @@ from planner.optimization.solver import (
     take_if_whole,
 )
 from planner.optimization.stays import Place
+from pricing.frozen_values import dataclass
 
 SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""

@@ -6,11 +6,12 @@ money or overflow joins them. Columns are in one part when a row has both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram, ProgramArrays
 from planner.optimization.solver import NO_SOLUTION, Solution, solve_program
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from pricing.frozen_values import dataclass
 
 LEAST_SECONDS = 0.2
 """What each further search has after the deadline: enough for small programs, so that most plans are still whole."""
@@ -19,28 +20,51 @@ LEAST_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """`phase` is a strategy that is searched, or what follows. Present costs, None where nothing is known yet."""
+    """`phase` is a strategy that is searched, or what follows. Present costs, None where nothing is known yet. `done`
+    parts of `parts` of the phase, which has none where they are 0."""
 
     phase: str
     best: float | None = None
     bound: float | None = None
+    done: int = 0
+    parts: int = 0
+
+    @property
+    def words(self) -> str:
+        """The phase, with how many of its parts are done.
+
+        >>> SearchProgress("replanning", done=37, parts=200).words
+        'replanning 37 of 200'
+        """
+        return f"{self.phase} {self.done} of {self.parts}" if self.parts else self.phase
+
+
+@dataclass(slots=True)
+class SearchClock:
+    """The clock of a door: the seconds that it allows, when they have passed (`time.monotonic`), and whether any search
+    was cut by it or by the solver's own limit."""
+
+    seconds: float = math.inf
+    deadline: float = math.inf
+    has_cut: bool = False
 
 
 Listener = Callable[[SearchProgress], None]
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+_CLOCK: ContextVar[SearchClock | None] = ContextVar("clock", default=None)
 _STRATEGY: ContextVar[str] = ContextVar("strategy", default="")
 
 
 @contextmanager
-def follow_search(listener: Listener, seconds: float = math.inf) -> Iterator[None]:
+def follow_search(listener: Listener, seconds: float = math.inf) -> Iterator[SearchClock]:
     """Within it, `listener` hears of progress, from any thread, and searches end after so many seconds."""
-    heard, ends = _LISTENER.set(listener), _DEADLINE.set(time.monotonic() + seconds)
+    clock = SearchClock(seconds, time.monotonic() + seconds)
+    heard, ends = _LISTENER.set(listener), _CLOCK.set(clock)
     try:
-        yield
+        yield clock
     finally:
         _LISTENER.reset(heard)
-        _DEADLINE.reset(ends)
+        _CLOCK.reset(ends)
 
 
 @contextmanager
@@ -53,10 +77,10 @@ def name_search(strategy: str) -> Iterator[None]:
         _STRATEGY.reset(token)
 
 
-def report_phase(phase: str) -> None:
-    """Report what is worked on."""
+def report_phase(phase: str, done: int = 0, parts: int = 0) -> None:
+    """Report what is worked on, and how many of its parts are done."""
     if (listener := _LISTENER.get()) is not None:
-        listener(SearchProgress(phase))
+        listener(SearchProgress(phase, done=done, parts=parts))
 
 
 def bounds_listener() -> Callable[[float, float], None] | None:
@@ -73,7 +97,28 @@ def bounds_listener() -> Callable[[float, float], None] | None:
 
 def seconds_left(limit: float) -> float:
     """The limit of a search, or what the deadline leaves of it."""
-    return min(limit, max(LEAST_SECONDS, _DEADLINE.get() - time.monotonic()))
+    clock = _CLOCK.get()
+    return limit if clock is None else min(limit, max(LEAST_SECONDS, clock.deadline - time.monotonic()))
+
+
+def note_cut() -> None:
+    """Note that a search was cut off by its time."""
+    if (clock := _CLOCK.get()) is not None:
+        clock.has_cut = True
+
+
+def seconds_allowed(limit: float) -> float:
+    """The seconds of the clock that has run out: the door's, else `limit`, the solver's own."""
+    clock = _CLOCK.get()
+    return limit if clock is None or time.monotonic() < clock.deadline - LEAST_SECONDS else min(limit, clock.seconds)
+
+
+def deadline_time() -> float | None:
+    """When searches end, in seconds since 1970, for processes that search for this one; None: never."""
+    clock = _CLOCK.get()
+    if clock is None or not math.isfinite(clock.deadline):
+        return None
+    return time.time() + clock.deadline - time.monotonic()
 
 
 def _finite_or_none(value: float) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
@@ -24,6 +24,7 @@ from planner.supply.limits import LimitRules
 from planner.supply.payments import covered_months, resource_payments
 from planner.supply.purchase_options import list_order_days
 from planner.workloads.demand import PortfolioDemand
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 SearchEffort = Effort | Literal["rough", "close"]
@@ -139,8 +140,8 @@ def describe_purchase(setting: PlanningContext, order: ResourceOrder, shares: It
     else:
         assert resource.quote is not None
         term = resource.quote.price.term_months or len(working)
-        fees = [p.amount for p in paid if p.at == "end" and p.month == month]
-        per_month = fees[0] if fees else 0.0
+        # with support plan and tax, as the upfront payment
+        per_month = math.fsum(p.amount for p in paid if p.at == "end" and p.month == month)
     return Purchase(
         month=month,
         what="owned" if node is not None else "commitment",

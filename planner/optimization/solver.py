@@ -10,14 +10,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
-from planner.optimization.search_progress import seconds_left
+from planner.optimization.search_progress import note_cut, seconds_left
 from planner.request.errors import InternalError
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +81,7 @@ class Solution:
 NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
 
 
-class _LastSolutions:
+class KnownSolutions:
     """The last solutions by the digest of their programs, for several threads."""
 
     def __init__(self) -> None:
@@ -100,7 +101,7 @@ class _LastSolutions:
                 self._known.popitem(last=False)
 
 
-_SOLUTIONS: ContextVar[_LastSolutions | None] = ContextVar("solutions", default=None)
+_SOLUTIONS: ContextVar[KnownSolutions | None] = ContextVar("solutions", default=None)
 
 
 def solve_program(
@@ -179,10 +180,10 @@ def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:
 
 
 @contextmanager
-def remember_solutions() -> Iterator[None]:
-    """Within it, a program that is equal to one of the last solved has its solution: plans that are made again with
-    other figures have many programs in common."""
-    token = _SOLUTIONS.set(_LastSolutions())
+def remember_solutions(known: KnownSolutions | None = None) -> Iterator[None]:
+    """Within it, a program that is equal to one of the last solved, or to one of `known`, has its solution: plans that
+    are made again with other figures have many programs in common."""
+    token = _SOLUTIONS.set(known or KnownSolutions())
     try:
         yield
     finally:
@@ -239,6 +240,8 @@ def _run_search(
         return NO_SOLUTION
     info = highs.getInfo()
     cut = status == highspy.HighsModelStatus.kTimeLimit
+    if cut:
+        note_cut()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         if cut or status == highspy.HighsModelStatus.kInterrupt:
             return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
@@ -290,7 +293,10 @@ def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | No
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
         return NO_SOLUTION
     if status != highspy.HighsModelStatus.kOptimal:
-        return replace(NO_SOLUTION, status="unsolved", cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit)
+        cut = status == highspy.HighsModelStatus.kTimeLimit
+        if cut:
+            note_cut()
+        return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
     solution, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
     return Solution("optimal", objective, bound, tuple(solution.col_value), tuple(solution.col_dual))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +31,7 @@ from planner.supply.data_costs import DataCosts
 from planner.supply.homes import Home, gang_type, has_fixed_gang_type, home_of
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from planner.finance.cashflow import present_cost
@@ -18,6 +18,7 @@ from planner.optimization.cost_allocation import workload_costs
 from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope
 from planner.optimization.plan_search import SearchedPlan, search_plan
+from planner.optimization.search_progress import seconds_allowed
 from planner.optimization.solution import (
     BlockUse,
     CandidateUse,
@@ -34,6 +35,7 @@ from planner.result import Strategy, StrategyName
 from planner.result.message import Message, message
 from planner.supply.candidates import Candidate, Resource
 from planner.supply.homes import Home, home_of, round_up_to_gangs
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 REPLAY_TOLERANCE = 1e-5
@@ -115,7 +117,8 @@ def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = 
     solution = searched.solution
     if solution.status == "unsolved":
         cut = solution.cut_by_clock
-        reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S) if cut else message("solver_work_limit")
+        limit = seconds_allowed(TIME_LIMIT_S)
+        reason = message("solver_time_limit", limit_seconds=limit) if cut else message("solver_work_limit")
         return replace(empty, strategy=replace(empty.strategy, reasons=(reason,), cut_by_clock=cut))
     if solution.status == "infeasible":
         return empty

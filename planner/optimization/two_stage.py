@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.model import StrategyScope
@@ -26,6 +26,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import GAP_TARGET, SEARCH_WORK, Solution, solve_program
 from planner.supply.candidates import Resource
 from planner.supply.costs import SharedResource
+from pricing.frozen_values import dataclass
 
 NEGLIGIBLE = 1e-7
 """Of a unit: less is left by the solver's tolerance."""

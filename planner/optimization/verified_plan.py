@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner.optimization.solution import Decisions, PlanningContext
@@ -14,6 +13,7 @@ from planner.supply.candidates import Candidate, Resource
 from planner.supply.payments import covered_months
 from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 
 ROUNDING = 1e-6
 """Of an amount: what the solver's arithmetic may leave. Work and hours are compared to it, whole numbers exactly."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import date
 from functools import cache
 from pathlib import Path
 
 from pricing.csv_tables import TableRow, find_nearest_names, read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.frozen_values import dataclass
 
 TABLE = Path(__file__).parent / "models.csv"
 

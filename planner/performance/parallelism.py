@@ -19,12 +19,12 @@ A bound, not an estimate: latency, stragglers, uneven stages and busy networks c
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from planner.performance.model_catalog import ModelShape
 from planner.performance.network_arithmetic import exchanged_bytes, operations_per_token
 from planner.request.neural_network import NeuralNetwork, Parallelism
 from planner.result.message import Message, message
+from pricing.frozen_values import dataclass
 
 USUAL_SERVER_SIZE = 8
 """Accelerators of a usual server."""

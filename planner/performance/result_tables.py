@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.frozen_values import dataclass
 
 T = TypeVar("T")
 

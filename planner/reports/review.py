@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, astuple, replace
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -20,9 +20,10 @@ from planner.reports._content.first_screen import (
     doubt_sentences,
     first_screen,
     list_orders,
-    risk_sentences,
+    list_risks,
 )
 from planner.reports._content.number_format import month_name
+from planner.reports._content.order_payments import OrderPayments, find_order_payments
 from planner.reports._content.plan_charts import pair_to_draw, usage_series
 from planner.reports._content.repricing import LedgerRepricing
 from planner.reports._content.sections import Bullets, headline, plan_frame, recommended_strategy, status_text
@@ -49,6 +50,7 @@ def render(plan: Plan) -> bytes:
 
 def _screen_values(plan: Plan) -> dict[str, Any]:
     chosen, repricing = recommended_strategy(plan), LedgerRepricing(plan)
+    orders = [] if chosen is None else [_order_values(plan, chosen.name, each) for each in list_orders(plan, chosen)]
     (decision, *_) = first_screen(plan, FACTS_MAX)
     facts = [item for block in decision.blocks if isinstance(block, Bullets) for item in block.items]
     pair = pair_to_draw(plan)
@@ -59,8 +61,9 @@ def _screen_values(plan: Plan) -> dict[str, Any]:
         "frame": plan_frame(plan),
         "status": {strategy.name: status_text(strategy) for strategy in plan.strategies},
         "reasons": {strategy.name: _message_texts(strategy.reasons) for strategy in plan.strategies},
-        "orders": [_order_values(plan, order) for order in list_orders(plan, chosen)] if chosen is not None else [],
-        "risks": risk_sentences(plan, chosen)[:RISKS_MAX] if chosen is not None else [],
+        "orders": orders,
+        "risks": [asdict(risk) for risk in list_risks(plan, chosen)] if chosen is not None else [],
+        "risks_listed": RISKS_MAX,
         "doubts": doubt_sentences(plan, DOUBTS_MAX),
         "considered": len(plan.considered),
         "usage": {"bars": _series_values(bars), "lines": _series_values(lines)},
@@ -70,7 +73,11 @@ def _screen_values(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _order_values(plan: Plan, order: PlannedOrder) -> dict[str, Any]:
+def _order_values(plan: Plan, strategy: str, order: PlannedOrder) -> dict[str, Any]:
+    """An order with the lines of the audit trail that its amounts are made of, each with the month of its prices; null
+    where they are of the plan as it was made."""
+    unknown = OrderPayments(None, None)
+    paid = unknown if order.purchase is None else find_order_payments(plan, strategy, order.purchase)
     return {
         "month": month_name(plan, order.month),
         "title": plain_text(order.title),
@@ -78,6 +85,8 @@ def _order_values(plan: Plan, order: PlannedOrder) -> dict[str, Any]:
         "usable": order.usable_from,
         "upfront": order.upfront,
         "per_month": order.per_month,
+        "upfront_lines": paid.upfront if paid.upfront is None else [astuple(each) for each in paid.upfront],
+        "per_month_lines": paid.per_month if paid.per_month is None else [astuple(each) for each in paid.per_month],
     }
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 
 DEMAND_CHANGE_MAX = 0.01
 """The share of the demand that a doubt may change and still be planned with its proposal."""

@@ -11,10 +11,10 @@ A plan that cannot exist is no error: it is a Plan with `status` infeasible (exi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pricing.csv_tables import find_nearest_names
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from planner.request.doubts import Doubt

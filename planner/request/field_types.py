@@ -94,7 +94,7 @@ Currency = Annotated[
 
 
 class RequestModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, defer_build=True)
 
 
 class DescribedByFile(RequestModel):

@@ -91,6 +91,9 @@ class Serving(DescribedByFile):
     """Squared coefficient of variation of the times between arrivals within an hour: 1 is Poisson, more is burstier."""
     engine: Engine = "vllm"
     """Software that serves."""
+    expert_parallel: bool = False
+    """Whether the accelerators of a replica have whole experts of a mixture each (enable_expert_parallel of vLLM) and
+    not a part of every one: results of replicas run so are nearer then."""
     concurrency_max: Annotated[int, Field(ge=1, le=8192)] = 512
     """Most requests at once of a replica (max_num_seqs of vLLM)."""
     prefix_cached_fraction: Annotated[float, Field(ge=0, lt=1)] = 0

@@ -23,7 +23,16 @@ from planner.result.plans import (
     RequestSetting,
 )
 from planner.result.risk import Risk, SwitchingValue
-from planner.result.sources import Assumption, Gap, InputProvenance, InputReading, PriceUsed, RefusedRow, ThroughputUsed
+from planner.result.sources import (
+    Assumption,
+    CellEdit,
+    Gap,
+    InputProvenance,
+    InputReading,
+    PriceUsed,
+    RefusedRow,
+    ThroughputUsed,
+)
 from planner.result.strategies import (
     EXISTING_SUFFIX,
     NODE_ROUNDING,
@@ -56,6 +65,7 @@ __all__ = [
     "CallComparison",
     "CashRow",
     "Category",
+    "CellEdit",
     "Changes",
     "DatedOrder",
     "Emission",

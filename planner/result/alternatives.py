@@ -5,11 +5,11 @@ Which strategies and workloads use what was chosen stands in the strategies them
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 Outcome = Literal["chosen", "not_chosen", "outdone", "refused"]
 

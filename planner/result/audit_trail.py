@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ Differences are now - then and only of like with like: none between currencies o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 ComparedValue = int | float | str | None
 """A figure or a text; None: there is none in that plan."""

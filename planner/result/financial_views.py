@@ -6,8 +6,9 @@ count from 1, and year 1 is months 1 to 12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from pricing.frozen_values import dataclass
 
 SUM, PRODUCT, NEGATION, POWER, ATOM = 1, 2, 3, 4, 5
 """How tightly a text binds: one that binds less tightly than its place needs stands in brackets."""

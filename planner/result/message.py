@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import TypeAlias
+
+from pricing.frozen_values import dataclass
 
 ParameterValue: TypeAlias = (
     "str | int | float | bool | Message | tuple[str, ...] | tuple[int, ...] | tuple[float, ...]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Literal
 
@@ -17,6 +17,7 @@ from planner.result.sources import Assumption, Gap, InputProvenance, PriceUsed, 
 from planner.result.strategies import CommitmentReport, Strategy, StrategyName
 from planner.result.uncertainty import Uncertainty
 from pricing.exchange_rates import RateUsed
+from pricing.frozen_values import dataclass
 
 SCHEMA_VERSION = "2"
 """Of the plan as JSON."""
@@ -304,3 +305,12 @@ class Plan:
             if strategy.name == name:
                 return strategy
         raise KeyError(name)
+
+    @property
+    def is_cut_by_clock(self) -> bool:
+        """Whether the clock cut a search for a strategy, or for a plan that its risk is found with: on another day they
+        may come out better."""
+        notes = () if self.risk is None else self.risk.notes
+        return any(each.cut_by_clock for each in self.strategies) or any(
+            note.code == "replans_cut_by_clock" for note in notes
+        )

@@ -5,11 +5,11 @@ Everything but what says otherwise keeps the decisions of the plan and pays for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,20 @@ class InputReading:
 
 
 @dataclass(frozen=True, slots=True)
+class CellEdit:
+    """A cell of the file that was replaced by hand: its place, what the file says and what was read instead."""
+
+    place: str
+    """Place of the cell in the file: sheet and cell, or line and column."""
+    said: str
+    """The text in the file."""
+    value: str
+    """The text that was read instead; empty: a blank cell."""
+    on: date | None = None
+    """Day of the edit; null: not stated."""
+
+
+@dataclass(frozen=True, slots=True)
 class RefusedRow:
     """A row of the input that is no workload, with the reason (total, blank, note, hidden ...)."""
 
@@ -76,6 +90,10 @@ class InputProvenance:
     """Every value read from the file, with its place."""
     notes: tuple[str, ...] = ()
     """Remarks on how the file was understood."""
+    edits: tuple[CellEdit, ...] = ()
+    """Cells that were replaced by hand."""
+    is_editable: bool = False
+    """Whether cells of the file can be replaced by their places."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 OPERATORS = "operators"
 SUPPORT_PLAN = "cloud support plan"

@@ -5,12 +5,12 @@ All costs are those of programs by place, in weighted scenarios: what is decided
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from planner.result.message import Message
 from planner.result.strategies import StrategyName
+from pricing.frozen_values import dataclass
 
 DecisionRule = Literal["as_planned", "mean_figures", "least_mean", "least_objective", "perfect_information"]
 """How the first decisions are made: as is best for the planned figures; as the best plan for the mean of each

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
+
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from fastapi import Request

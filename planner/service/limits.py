@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from planner.service.setting_fields import setting
+from pricing.frozen_values import dataclass
 
 
 def _count_processors() -> int:
@@ -41,3 +41,6 @@ class ServiceLimits:
     )
     retention_audit_days: float | None = setting(None, "Days after which records of the audit are deleted, if stated.")
     remembered_bytes: int = setting(64 * 2**20, "Bytes of recent answers held in memory.")
+    dask: str = setting(
+        "", "URL of a Dask scheduler that makes plans again for risk (tcp://host:8786); else idle workers do."
+    )

@@ -34,7 +34,8 @@ def answer_example(request: bytes) -> bytes:
     if isinstance(result, FailedPlugin):
         raise RuntimeError(result.reason)
     if isinstance(result, RejectedRequest):
-        return bytes(invalid_request_response(result.complaints, readable=result.readable).body)
+        rejected = invalid_request_response(result.complaints, readable=result.readable, is_editable=result.is_editable)
+        return bytes(rejected.body)
     return gzip.decompress(result.compressed_plan)
 
 

@@ -10,12 +10,13 @@ from planner.reports import formats
 from planner.request.models import Request
 from planner.result.field_descriptions import field_descriptions
 from planner.service import problems
+from planner.service.cell_parameters import CELL, EDITED
 from planner.service.plan_jobs import ACCEPT, ANSWER, FILE_PARAMETERS, MAP, SETTINGS, SHEET
 from planner.service.plan_views import INCLUDE, PLAN_FIELDS, VIEW, VIEWS
 from pricing.search import FIELDS
 
 SCHEMA = "#/components/schemas/"
-LISTS, FLAGS = (MAP, SHEET, ANSWER), (ACCEPT, "substitution")
+LISTS, FLAGS = (MAP, SHEET, ANSWER, CELL, EDITED), (ACCEPT, "substitution")
 TEXT = {"type": "string"}
 
 

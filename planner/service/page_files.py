@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from planner.service import problems
+from pricing.frozen_values import dataclass
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

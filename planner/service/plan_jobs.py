@@ -8,9 +8,9 @@ import json
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -22,6 +22,7 @@ from planner.application import (
     plan_input,
     read_document,
 )
+from planner.application.shared_tasks import TaskRunner, share_tasks
 from planner.inputs.answers_file import answers_text, parse_answers
 from planner.inputs.formats import json as json_format
 from planner.inputs.merged_settings import merge_settings
@@ -33,11 +34,14 @@ from planner.reports.json import loads
 from planner.request.doubts import Doubt
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
+from planner.service.cell_parameters import CELL, CELL_PARAMETERS, EDITED, parse_cells, parse_edit_days
 from planner.service.store.jobs import JobProgress, NewJob
 from planner.service.uploads import ANSWERS, Upload
 from pricing.catalog.adjusted_prices import check_rate_card, select_for_plan
+from pricing.catalog.catalogue_digest import digest_catalogue
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import InvalidPlugin, InvalidSnapshot
+from pricing.frozen_values import dataclass
 
 
 def _is_text(kind: Any) -> bool:
@@ -57,6 +61,7 @@ FILE_PARAMETERS: Mapping[str, str] = {
     MAP: "for a sheet: the meaning of a column, as Title=field; may be repeated",
     SHEET: "for a workbook: the only sheet to read; may be repeated",
     ANSWER: "for a sheet: the answer to a question about it, as id=choice; may be repeated",
+    **CELL_PARAMETERS,
     ACCEPT: "for a sheet: true plans with the proposed reading of everything in doubt",
     "dates": "for a sheet: the order of dates such as 3/4/2027, dmy or mdy",
     "growth": "for a bill: monthly growth of its hours, as 0.03 or 3%",
@@ -98,12 +103,13 @@ class RenderedFiles:
 @dataclass(frozen=True, slots=True)
 class RejectedRequest:
     """The problems of the request; each `path` is a place in the body as sent, or ?name in the query. `doubts` are
-    those that an answer settles, `answers` the answers file with their proposals."""
+    those that an answer settles, `answers` the answers file with their proposals. `is_editable`: ?cell= mends cells."""
 
     complaints: tuple[InputProblem, ...]
     readable: bool = True
     doubts: tuple[Doubt, ...] = ()
     answers: str = ""
+    is_editable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,28 +150,24 @@ def compress(data: bytes) -> bytes:
     return gzip.compress(data, 1, mtime=0)
 
 
-@lru_cache(maxsize=2)
-def digest_catalogue(catalog: Catalog) -> str:
-    """Equal for catalogues with equal prices, private ones and exchange rates included."""
-    own = repr((catalog.digest, catalog.card, catalog.exchange))
-    return hashlib.sha256(own.encode()).hexdigest()
-
-
 def run_stored_job(
-    question: NewJob, last: bytes | None, seconds: float, report: Callable[[JobProgress], None]
+    question: NewJob, last: bytes | None, seconds: float, runner: TaskRunner, report: Callable[[JobProgress], None]
 ) -> JobAnswer:
     """The plan for a question of the queue; `last` is the compressed plan to compare it with. The search is cut off
-    after so many seconds."""
+    after so many seconds. `runner` has plans made again."""
     report(JobProgress("reading"))
     upload = Upload(
         gzip.decompress(question.body), question.file_name, question.is_file, gzip.decompress(question.answers)
     )
 
     def tell(progress: SearchProgress) -> None:
-        report(JobProgress(progress.phase, progress.best, progress.bound))
+        report(JobProgress(progress.words, progress.best, progress.bound))
 
-    with follow_search(tell, seconds):
-        return run_plan_job(upload, json.loads(question.query), question.format, last)
+    with follow_search(tell, seconds) as clock, share_tasks(runner):
+        answer = run_plan_job(upload, json.loads(question.query), question.format, last)
+    if clock.has_cut and isinstance(answer, RenderedPlan):
+        return replace(answer, cut_by_clock=True)  # whatever was cut: another day may find better
+    return answer
 
 
 def run_plan_job(
@@ -190,13 +192,13 @@ def run_plan_job(
 def _plan_upload(
     upload: Upload, query: Mapping[str, Sequence[str]], format_name: str, last: bytes | None
 ) -> RenderedPlan | RejectedRequest:
-    if not upload.is_file and _is_unreadable(as_json := json_format.read(upload.data, upload.name)):
+    answered, misread = _parse_answers(query, upload.answers)
+    if not upload.is_file and _is_unreadable(as_json := json_format.read(upload.data, upload.name, answered)):
         return RejectedRequest(as_json.complaints, readable=False)
     catalog = Catalog.current()
     if wrong := check_rate_card(catalog):
         raise InvalidSnapshot(wrong)  # the rate card belongs to the service: not a problem of the request
     settings, faults = _parse_settings(query)
-    answered, misread = _parse_answers(query, upload.answers)
     maps, dates = query.get(MAP, ()), _last_value(query, "dates")
     choices, unfit = parse_column_choices(maps, dates, _query_place, catalog, base=answered)
     bill_options, unclear = _parse_bill_options(query)
@@ -219,11 +221,10 @@ def _plan_upload(
         as_sent = _locate_in_file if upload.is_file else partial(_locate_in_json, _wrapping_path(upload.data, source))
         answers = answers_text(source.inputs.name, source.doubts, source.complaints) if error.doubts else ""
         located = tuple(as_sent(complaint) for complaint in error.complaints)
-        return RejectedRequest(located, doubts=error.doubts, answers=answers)
+        return RejectedRequest(located, doubts=error.doubts, answers=answers, is_editable=source.inputs.is_editable)
     form = load(format_name)
     whole = load("json").render(plan)
     report = b"" if format_name == "json" else compress(form.render(plan))
-    cut = any(strategy.cut_by_clock for strategy in plan.strategies)
     gaps = [strategy.gap_fraction for strategy in plan.strategies if strategy.gap_fraction is not None]
     digest = hashlib.sha256(whole).hexdigest()
     return RenderedPlan(
@@ -233,7 +234,7 @@ def _plan_upload(
         form.MEDIA_TYPE,
         digest_catalogue(catalog),
         report,
-        cut,
+        plan.is_cut_by_clock,
         max(gaps, default=None),
     )
 
@@ -325,7 +326,11 @@ def _parse_answers(query: Mapping[str, Sequence[str]], file: bytes) -> tuple[She
         if not equals or not identity:
             faults.append(InputProblem("", _query_place(ANSWER), "not valid", text, "'id=choice'"))
         answers[identity.strip()] = choice.strip()
-    return replace(base, answers=answers, sheets=tuple(query.get(SHEET, ())) or base.sheets), faults
+    cells, unplaced = parse_cells(query)
+    days, undated = parse_edit_days(query)
+    sheets = tuple(query.get(SHEET, ())) or base.sheets
+    options = replace(base, answers=answers, sheets=sheets, cells={**base.cells, **cells}, edited=days)
+    return options, [*faults, *unplaced, *undated]
 
 
 def _parse_assumptions(texts: Sequence[str]) -> tuple[dict[str, str], list[InputProblem]]:
@@ -341,7 +346,9 @@ def _parse_assumptions(texts: Sequence[str]) -> tuple[dict[str, str], list[Input
 
 
 def _is_list(name: str) -> bool:
-    return name in (MAP, SHEET, ANSWER, ASSUMPTION) or (name in SETTINGS and isinstance(SETTINGS[name].default, tuple))
+    if name in SETTINGS:
+        return isinstance(SETTINGS[name].default, tuple)
+    return name in (MAP, SHEET, ANSWER, ASSUMPTION, CELL, EDITED)
 
 
 def _parse_settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[InputProblem]]:

@@ -7,15 +7,16 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 
 from planner.service.job_effort import estimate_effort
-from planner.service.plan_jobs import ANSWER, compress, digest_catalogue
+from planner.service.plan_jobs import ANSWER, compress
 from planner.service.store import NewJob, ServiceStore
 from planner.service.uploads import Upload
+from pricing.catalog.catalogue_digest import digest_catalogue
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
+from pricing.frozen_values import dataclass
 from pricing.installed_plugins import list_plugins
 
 VERSION = version("gpu-planner")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from planner.service.plan_jobs import compress
+from pricing.frozen_values import dataclass
 
 VIEW, INCLUDE = "view", "include"
 VIEWS = ("full", "summary")

@@ -76,6 +76,8 @@ class Problem(BaseModel):
     """The problems that an answer settles."""
     answers: str = ""
     """An answers file (YAML) with the proposals, to be sent back beside the file."""
+    is_editable: bool = False
+    """Whether ?cell= mends cells of the file, by the places in `errors`."""
     id: str = ""
     """Identifier in the log of the service; empty unless it is an internal error."""
 
@@ -98,8 +100,9 @@ def problem_response(
     identity: str = "",
     doubts: Sequence[Doubt] = (),
     answers: str = "",
+    is_editable: bool = False,
 ) -> Response:
-    """The response; `errors`, `questions`, `answers` and `id` only where there are any."""
+    """The response; `errors`, `questions`, `answers`, `is_editable` and `id` only where there are any."""
     document: dict[str, object] = {
         "type": f"urn:gpu-planner:problem:{kind}",
         "title": title,
@@ -113,6 +116,8 @@ def problem_response(
     if doubts:
         document["questions"] = [_describe_doubt(each) for each in doubts]
         document["answers"] = answers
+    if is_editable:
+        document["is_editable"] = True
     if identity:
         document["id"] = identity
     headers = {"retry-after": "5"} if status == 503 else None
@@ -126,7 +131,12 @@ def _describe_doubt(doubt: Doubt) -> dict[str, object]:
 
 
 def invalid_request_response(
-    complaints: Sequence[InputProblem], *, readable: bool = True, doubts: Sequence[Doubt] = (), answers: str = ""
+    complaints: Sequence[InputProblem],
+    *,
+    readable: bool = True,
+    doubts: Sequence[Doubt] = (),
+    answers: str = "",
+    is_editable: bool = False,
 ) -> Response:
     """422 for a request that cannot be planned, 400 for one that cannot be read."""
     detail = format_count(len(complaints), "problem")
@@ -139,6 +149,7 @@ def invalid_request_response(
             errors=complaints,
             doubts=doubts,
             answers=answers,
+            is_editable=is_editable,
         )
     return problem_response(400, "unreadable", "The request cannot be read", detail, errors=complaints)
 

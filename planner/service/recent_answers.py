@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from planner.service.store import JobRecord
 from planner.service.store.plans import StoredPlan
+from pricing.frozen_values import dataclass
 
 FRESH_SECONDS = 60
 """After which the store is asked again: another replica may have deleted the plan."""

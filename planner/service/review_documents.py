@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, ValidationError
@@ -11,8 +11,10 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.service.store.review_tables import TITLE_LENGTH
 from planner.service.store.reviews import StoredReview
 from planner.service.timestamps import to_time
+from pricing.clock import today
 
 FIGURES_MAX, SCENARIOS_MAX, SCENARIO_NAME_LENGTH = 500, 50, 60
+EDITS_MAX, PLACE_LENGTH, CELL_LENGTH = 500, 200, 500
 SHARED_DAYS, SHARED_DAYS_MAX = 30, 366
 Figures = Annotated[dict[str, FiniteFloat], Field(max_length=FIGURES_MAX)]
 
@@ -35,13 +37,26 @@ class ReviewScenario(StrictBody):
     """Its figures: values by the name of an assumption or price."""
 
 
+class ReviewEdit(StrictBody):
+    """A cell that was edited by hand and is not planned with yet."""
+
+    place: Annotated[str, StringConstraints(min_length=1, max_length=PLACE_LENGTH)]
+    """Place of the cell: sheet and cell, or line and column."""
+    value: Annotated[str, StringConstraints(max_length=CELL_LENGTH)]
+    """What to read there; empty: a blank cell."""
+    on: date | None = None
+    """Day of the edit; null: today."""
+
+
 class ReviewState(StrictBody):
-    """Figures and scenarios of a review."""
+    """Figures, scenarios and edited cells of a review."""
 
     moves: Figures = {}
     """Figures that differ from the plan: values by the name of an assumption or price."""
     scenarios: Annotated[tuple[ReviewScenario, ...], Field(max_length=SCENARIOS_MAX)] = ()
     """Scenarios side by side."""
+    edits: Annotated[tuple[ReviewEdit, ...], Field(max_length=EDITS_MAX)] = ()
+    """Cells that were edited and are not planned with yet."""
 
 
 class NewReview(ReviewState):
@@ -60,6 +75,8 @@ class ChangedReview(ReviewState):
     """Title of the review."""
     version: int
     """Version that this one follows; another change in between is a 409."""
+    plan_id: str = ""
+    """plan_id of the plan that it goes on with, made with edited cells; empty: the same."""
 
 
 class ReviewSharing(StrictBody):
@@ -123,9 +140,11 @@ def describe_review(stored: StoredReview) -> Review:
         changed=to_time(stored.changed),
         moves=state.moves,
         scenarios=state.scenarios,
+        edits=state.edits,
     )
 
 
 def state_text(state: ReviewState) -> str:
-    """The part of a body that is stored as the state of a review."""
-    return ReviewState(moves=state.moves, scenarios=state.scenarios).model_dump_json()
+    """The part of a body that is stored as the state of a review; every edit has its day."""
+    edits = tuple(each if each.on else each.model_copy(update={"on": today()}) for each in state.edits)
+    return ReviewState(moves=state.moves, scenarios=state.scenarios, edits=edits).model_dump_json()

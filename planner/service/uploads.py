@@ -5,9 +5,9 @@ The contents of a file are read in a worker.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Mapping
 from email.message import Message
+from functools import partial
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +18,7 @@ from planner.service import problems
 from planner.service.limits import ServiceLimits
 from planner.service.problems import ProblemResponseError
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -94,19 +95,21 @@ async def read_upload(request: Request, limits: ServiceLimits, name: str = "", k
 
 async def read_bytes(request: Request, limit: int, kind: str) -> bytes:
     """The body; ProblemResponseError if it is larger than `limit`."""
-    return b"".join([part async for part in _stream_within_limit(request, limit, _too_large(kind, limit))])
+    return b"".join([part async for part in _stream_within_limit(request, limit, partial(_too_large, kind, limit))])
 
 
-async def _stream_within_limit(request: Request, limit: int, refusal: Response) -> AsyncGenerator[bytes, None]:
+async def _stream_within_limit(
+    request: Request, limit: int, refuse: Callable[[], Response]
+) -> AsyncGenerator[bytes, None]:
     """The body in chunks; ProblemResponseError as soon as it exceeds `limit`, by its header or its size."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > limit:
-        raise ProblemResponseError(refusal)
+        raise ProblemResponseError(refuse())
     size = 0
     async for part in request.stream():
         size += len(part)
         if size > limit:
-            raise ProblemResponseError(refusal)
+            raise ProblemResponseError(refuse())
         yield part
 
 
@@ -114,7 +117,7 @@ async def _read_form(request: Request, limit: int, name: str) -> Upload:
     """The one file of a form. InvalidRequest with every part that should not be in it."""
     from starlette.formparsers import MultiPartException, MultiPartParser
 
-    stream = _stream_within_limit(request, limit + FORM_BYTES, _too_large("file", limit))
+    stream = _stream_within_limit(request, limit + FORM_BYTES, partial(_too_large, "file", limit))
     try:
         form = await MultiPartParser(request.headers, stream, max_files=PARTS_MAX, max_fields=PARTS_MAX).parse()
     except MultiPartException as error:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
@@ -20,8 +20,10 @@ from planner.studies import methods
 from planner.studies.comparison import CheckedValue, Nested, compare_values
 from planner.studies.conventions import FullCost, PlanningConventions
 from planner.studies.inputs import StudyInputs
+from pricing.frozen_values import dataclass
 
 __all__ = [
+    "AssumedInput",
     "CheckedValue",
     "Example",
     "FullCost",
@@ -61,10 +63,20 @@ def discover_methods() -> dict[str, Method]:
 
 
 @dataclass(frozen=True, slots=True)
+class AssumedInput:
+    """An input that no source prints: the reader's to replace. `value` is what the case computes with, and why."""
+
+    name: str
+    value: float | str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """One published case: its inputs, the printed results, and the tolerance of a reproduction.
 
-    `expected` and `tolerance` are nested as in the file; `inputs` are those of the method, checked.
+    `expected` and `tolerance` are nested as in the file; `inputs` are those of the method, checked. `assumed` are the
+    inputs that are nowhere published, by path, each with the reason of the value that stands in for it.
     """
 
     id: str
@@ -75,6 +87,7 @@ class Example:
     tolerance: object
     source: str
     notes: str
+    assumed: tuple[AssumedInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

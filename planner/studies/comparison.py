@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from pricing.frozen_values import dataclass
 
 Nested: TypeAlias = "float | str | Mapping[str, Nested] | list[Nested] | None"
 """Figures by name or in order; None is a point that is never reached."""

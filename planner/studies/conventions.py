@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 
 from planner.finance.cashflow import Terms
@@ -24,6 +24,7 @@ from planner.supply.onprem import NodeCosts, OwnedNode
 from pricing.accelerator import Accelerator
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_MONTH
 
 ALL_IN = (

@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from planner.request.errors import InputProblem, InvalidRequest
-from planner.studies import Example, UnreadExample, discover_methods
+from planner.studies import AssumedInput, Example, UnreadExample, discover_methods
 from planner.studies.inputs import StudyInputs
 from pricing.csv_tables import find_nearest_names
 
 TEXTS = ("id", "title", "source", "notes")
+ASSUMED_SHAPE = "a reason by the path of an input with one value, as machines.GPU.usd_per_hour"
 SHAPE = "a list of examples, each with method, inputs and expected"
 DEPTH_MAX = 20
 
@@ -59,13 +60,17 @@ def _parse_example(written: object, path: str, name: str) -> Example | UnreadExa
     inputs, faults = _read_inputs(written, path)
     complaints = [*_check_texts(written, path), *_check_expected(written.get("expected"), f"{path}.expected")]
     complaints += [*_check_tolerance(written.get("tolerance", {}), f"{path}.tolerance", DEPTH_MAX), *faults]
+    assumed = written.get("assumed", {})
+    complaints += _check_assumed(assumed, written.get("inputs"), f"{path}.assumed")
     texts = {key: value if isinstance(value := written.get(key), str) else "" for key in (*TEXTS, "method")}
     texts["id"] = texts["id"] or path
     if complaints or inputs is None:
         placed = tuple(InputProblem(f.path, f"{name} {f.path}", f.message, f.value, f.expected) for f in complaints)
         figures = _count_figures(written.get("expected", []))
         return UnreadExample(texts["id"], texts["title"], texts["method"], figures, placed)
-    return Example(**texts, inputs=inputs, expected=written["expected"], tolerance=written.get("tolerance", {}))
+    marked = tuple(AssumedInput(name, find_value(written["inputs"], name), reason) for name, reason in assumed.items())
+    tolerance = written.get("tolerance", {})
+    return Example(**texts, inputs=inputs, expected=written["expected"], tolerance=tolerance, assumed=marked)
 
 
 def _read_inputs(written: Mapping[str, Any], path: str) -> tuple[StudyInputs | None, tuple[InputProblem, ...]]:
@@ -79,6 +84,33 @@ def _read_inputs(written: Mapping[str, Any], path: str) -> tuple[StudyInputs | N
         return discover_methods()[method].INPUTS.model_validate(written.get("inputs", {})), ()
     except ValidationError as error:
         return None, tuple(_convert_validation_errors(error, written.get("inputs", {}), f"{path}.inputs"))
+
+
+def find_value(inputs: object, path: str) -> Any:
+    """The value at a dotted path, names with spaces and dots of their own included; None where there is none.
+
+    >>> find_value({"machines": {"A 2.0": {"kw": 3.0}}}, "machines.A 2.0.kw")
+    3.0
+    """
+    if not isinstance(inputs, Mapping):
+        return None
+    if path in inputs:
+        return inputs[path]
+    below = (find_value(inputs[name], path[len(name) + 1 :]) for name in inputs if path.startswith(f"{name}."))
+    return next((value for value in below if value is not None), None)
+
+
+def _check_assumed(assumed: object, inputs: object, path: str) -> Iterator[InputProblem]:
+    """Each mark is on one value of the inputs, and says why it is that."""
+    if not isinstance(assumed, Mapping):
+        yield InputProblem(path, "", "no marks of assumed inputs", _short_repr(assumed), ASSUMED_SHAPE)
+        return
+    for name, reason in assumed.items():
+        value = find_value(inputs, name)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            yield InputProblem(f"{path}.{name}", "", "no such input with one value", "", ASSUMED_SHAPE)
+        elif not isinstance(reason, str) or not reason.strip():
+            yield InputProblem(f"{path}.{name}", "", "no reason", _short_repr(reason), "a text")
 
 
 def _count_figures(printed: object) -> int:

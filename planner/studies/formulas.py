@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pricing.frozen_values import dataclass
 
 
 def cost_per_unit(per_hour: float, units_per_hour: float, units: float = 1.0) -> float:

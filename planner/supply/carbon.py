@@ -10,7 +10,7 @@ delivery on. Emissions are location-based: the mean of the grid, without certifi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request
@@ -18,6 +18,7 @@ from planner.result import Gap
 from planner.result.message import message
 from planner.supply.candidates import Market, Resource
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 
 SITE = ("", "")
 """The provider and region of owned nodes."""

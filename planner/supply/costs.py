@@ -6,7 +6,7 @@ All candidates stay here; `optimization.dominance` removes those that cannot be 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from planner.finance.cashflow import Terms, present_cost
@@ -14,6 +14,7 @@ from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, Market, Resource
 from planner.supply.payments import covered_months, resource_payments, resource_use_payments
 from pricing.catalog.quotes import Quote
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 HourlyRates = Mapping[int, tuple[float, ...]]

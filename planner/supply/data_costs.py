@@ -5,13 +5,14 @@ Volumes are priced by the provider's marginal tiers: each step applies to the pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import Gap
 from planner.result.message import message
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.transfer_storage_prices import tiered_cost
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from planner.request.limits import PlanLimits, YearlyAmounts
 from planner.request.ownership import Site
@@ -13,6 +13,7 @@ from planner.supply.candidates import Resource
 from planner.supply.carbon import CarbonFigures
 from planner.supply.quotas import quota_units_per_node
 from planner.workloads.demand import WorkloadDemand
+from pricing.frozen_values import dataclass
 from pricing.quota import Quota
 
 CAPEX_CATEGORIES: frozenset[Category] = frozenset({"hardware", "installation"})

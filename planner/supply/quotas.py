@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import groupby
 
@@ -17,6 +17,7 @@ from planner.request.models import Request
 from planner.result import Gap, QuotaRequest, Strategy
 from planner.result.message import Message, message
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import parse_purchase_option
 from pricing.quota import Quota

@@ -9,13 +9,14 @@ the price on demand of its region (decision 0028).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import date
 from statistics import median
 from typing import Literal
 
 from planner.result.message import Message, message
 from pricing.catalog.quotes import Quote
+from pricing.frozen_values import dataclass
 from pricing.price import AdjustedPrice
 from pricing.private_prices import SOURCE_ID
 

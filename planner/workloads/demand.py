@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.models import DEMAND_KINDS, Demand, Request, Workload
 from planner.workloads.load_levels import group_levels
+from pricing.frozen_values import dataclass
 
 WEEK = 168
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.performance.throughput import MeasuredRate, Throughput, predict_throughput
 from planner.request.sweeps import Sweep
 from planner.result import Use
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 from pricing.mig_slices import load_slices
 from pricing.units import HOURS_PER_MONTH
 

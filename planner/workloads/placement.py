@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from planner.performance.memory import USABLE_FRACTIONS, MemoryEstimate, estimate_memory, judge_fit, smallest_gang
 from planner.performance.parallelism import USUAL_SERVER_SIZE, GangLinks
@@ -32,6 +32,7 @@ from planner.workloads.gangs import limit_by_parallelism
 from planner.workloads.gpu_sharing import AcceleratorShare, assign_share, share_throughput, throughput_in_share
 from pricing.accelerator import Accelerator, AcceleratorNames
 from pricing.fabric import SLICE_FABRIC, Fabric
+from pricing.frozen_values import dataclass
 
 REPLICA_SIZES = (1, 2, 4, 8)
 """Accelerators of one replica of a service that are tried: tensor parallelism divides heads evenly."""

@@ -6,12 +6,12 @@ Knows no SDK.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from pricing.errors import ProviderFailure
+from pricing.frozen_values import dataclass
 
 T = TypeVar("T")
 

@@ -8,12 +8,12 @@ tasks, `pricing.snapshots.publication` writes the snapshot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
 from pricing.accelerator import AcceleratorNames
 from pricing.adapters.retries import RetryBudget
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind
 from pricing.quota import Quota

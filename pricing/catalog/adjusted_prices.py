@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
-from pricing.catalog.price_catalog import Catalog, _OfferingQuotes
-from pricing.catalog.quotes import Quote
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import LowestPrice, OfferingQuotes, Quote
 from pricing.errors import InvalidSnapshot, MissingExchangeRate
 from pricing.exchange_rates import ExchangeRate
+from pricing.frozen_values import dataclass
 from pricing.machines import PlainMachine
 from pricing.offering import Offering
 from pricing.price import AdjustedPrice, Price, parse_purchase_option
@@ -87,8 +88,11 @@ def check_rate_card(catalog: Catalog) -> tuple[str, ...]:
 
 
 def _resolve_rules(catalog: Catalog, rules: Iterable[PrivatePriceRule]) -> list[RuleScope]:
+    resolved = tuple(rules)
+    if not resolved:
+        return []  # most users have no private prices, and the names are not for nothing
     known = _catalog_names(catalog)
-    return [RuleScope.of(rule, known) for rule in rules]
+    return [RuleScope.of(rule, known) for rule in resolved]
 
 
 def _catalog_names(catalog: Catalog) -> CatalogNames:
@@ -288,6 +292,9 @@ class AdjustedCatalog(Catalog):
                 rules_by_key.setdefault(key, rule)
         return rules_by_key
 
+    def lowest_by_option(self, offering: Offering) -> dict[str, LowestPrice]:
+        return {option: LowestPrice.of(quotes) for option, quotes in self.by_option(offering).items()}
+
     def _is_listed(self, key: PriceKey) -> bool:
         offering = self.base.offerings[key[0], key[2]]
         return any(quote.price.key == key for quote in self.base.of_type(offering))
@@ -312,7 +319,7 @@ class AdjustedCatalog(Catalog):
                 kinds_by_provider[provider].add(parts.kind)
         return {name: frozenset(kinds) for name, kinds in kinds_by_provider.items()}
 
-    def _read_quotes(self, offering: Offering) -> _OfferingQuotes:
+    def _read_quotes(self, offering: Offering) -> OfferingQuotes:
         accelerator, ranks = self.names.by_name[offering.accelerator], self._ranked_prices[0]
         listed = [quote.price for quote in self.base.of_type(offering) if quote.price.key in ranks]
         prices = [self._adjust_price(price, self._find_rule(price.key)) for price in listed]
@@ -329,7 +336,7 @@ class AdjustedCatalog(Catalog):
         by_option: dict[str, list[Quote]] = {}
         for quote in quotes:
             by_option.setdefault(quote.price.purchase_option, []).append(quote)
-        return _OfferingQuotes(quotes, by_option)
+        return OfferingQuotes(quotes, by_option)
 
     def _adjust_price(self, price: Price, rule: PrivatePriceRule | None) -> Price:
         """The adjusted list price; the same object if it does not differ."""

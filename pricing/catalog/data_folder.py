@@ -14,14 +14,13 @@ The embedded snapshot is the fallback, and is used again once an upgrade brings 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pricing.errors import ProviderFailure
 from pricing.file_replacement import TEMPORARY_SUFFIX, write_atomically
+from pricing.frozen_values import dataclass
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_provider_folders
 
 CURRENT_FILE = "current"
@@ -139,6 +138,8 @@ def lock_provider(provider: str, data: Path) -> Iterator[None]:
 def _clear_leftovers(place: Path) -> None:
     """Removes what killed writers left half made; no other writer is at work, because the caller has the lock."""
     for stage in place.glob(f"{STAGE_PREFIX}*"):
+        import shutil
+
         shutil.rmtree(stage, ignore_errors=True)
     for half_written in place.glob(f".*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):

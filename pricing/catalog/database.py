@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import fields
 from datetime import date
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from time import time_ns
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION = 10
+VERSION = 11
 """Raised whenever the tables change, so that an older file is never read."""
 
 SETTLED_NS = 5 * 10**9
@@ -63,7 +64,12 @@ TABLE_NAMES: dict[type, str] = {
     GridCarbon: "grid_carbon",
 }
 """The table of each kind of value; a snapshot has them under the same names."""
-INDEX = "CREATE INDEX by_offering ON prices (offering)"
+STORED_AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
+"""Types of most cells: a catalogue has some hundred thousand."""
+INDEXES = (
+    "CREATE INDEX by_offering ON prices (offering)",
+    "CREATE INDEX by_type ON sale_terms (provider, instance_type)",
+)
 
 
 def table_columns(kind: type) -> tuple[str, ...]:
@@ -185,9 +191,10 @@ def fill_database(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     for kind, name in TABLE_NAMES.items():
         extra = ", offering, rank" if kind is Price else ""
         connection.execute(f"CREATE TABLE {name} ({', '.join(table_columns(kind))}{extra})")
-        rows = _price_rows(snapshot) if kind is Price else [_encode_row(value) for value in getattr(snapshot, name)]
+        rows = _price_rows(snapshot) if kind is Price else list(_encode_rows(kind, getattr(snapshot, name)))
         _insert_rows(connection, name, rows)
-    connection.execute(INDEX)
+    for index in INDEXES:
+        connection.execute(index)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.commit()
     connection.execute("PRAGMA optimize")
@@ -198,7 +205,10 @@ def _price_rows(snapshot: Snapshot) -> list[tuple[object, ...]]:
     ranked = sorted(
         snapshot.prices, key=lambda p: (p.price_per_hour, p.provider, p.region, p.instance_type, p.purchase_option)
     )
-    rows = [(*_encode_row(p), numbers[p.provider, p.instance_type], rank) for rank, p in enumerate(ranked)]
+    rows = [
+        (*cells, numbers[price.provider, price.instance_type], rank)
+        for rank, (price, cells) in enumerate(zip(ranked, _encode_rows(Price, ranked), strict=True))
+    ]
     return sorted(rows, key=lambda row: row[-2:])
 
 
@@ -208,8 +218,10 @@ def _insert_rows(connection: sqlite3.Connection, table: str, rows: Sequence[Sequ
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - constant names
 
 
-def _encode_row(value: object) -> tuple[object, ...]:
-    return tuple(_encode_cell(getattr(value, f.name)) for f in fields(value))  # type: ignore[arg-type] # always a dataclass
+def _encode_rows(kind: type, values: Iterable[object]) -> Iterator[tuple[object, ...]]:
+    read_cells = attrgetter(*table_columns(kind))
+    for value in values:
+        yield tuple(cell if type(cell) in STORED_AS_THEY_ARE else _encode_cell(cell) for cell in read_cells(value))
 
 
 def _encode_cell(value: object) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property, lru_cache
 from operator import attrgetter
@@ -12,8 +11,8 @@ from typing import Any
 
 from pricing.accelerator import Accelerator, AcceleratorNames, Alias
 from pricing.catalog import data_folder
-from pricing.catalog.database import CatalogDatabase, decode_rows, parse_day, table_columns
-from pricing.catalog.quotes import Quote
+from pricing.catalog.database import TABLE_NAMES, CatalogDatabase, decode_rows, parse_day, table_columns
+from pricing.catalog.quotes import Coverage, LowestPrice, OfferingQuotes, Quote
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import UnknownName
 from pricing.exchange_rates import ExchangeRates
@@ -25,7 +24,7 @@ from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
 from pricing.regions import GridCarbon, Provider, Region, Source
 from pricing.retirement import EndedFamily
-from pricing.sale import SaleTerm, find_sale_term
+from pricing.sale import NO_SALE_TERMS, SaleTerm, TypeSaleTerms
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import Tier
 
@@ -35,37 +34,8 @@ EMBEDDED_LAYOUT = CatalogLayout.of(ROOT)
 NO_EXCHANGE_RATES = ExchangeRates(())
 NO_RATE_CARD = RateCard(())
 _PRICE = ", ".join(table_columns(Price))
+_SALE_TERMS = f"SELECT {', '.join(table_columns(SaleTerm))} FROM {TABLE_NAMES[SaleTerm]}"  # noqa: S608 - constant names
 _rank = attrgetter("rank")
-
-
-@dataclass(frozen=True, slots=True)
-class _OfferingQuotes:
-    """All prices of one offering, by rank; the same again by purchase option."""
-
-    quotes: tuple[Quote, ...]
-    by_option: dict[str, list[Quote]]
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Price coverage: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; separate if `retired`."""
-
-    provider: str
-    """Provider."""
-    family: str
-    """Family of instance types."""
-    option: str
-    """Purchase option."""
-    retired: bool
-    """Whether these are retired types."""
-    offerings: int
-    """Number of offerings with such a price."""
-    prices: int
-    """Number of prices."""
-    oldest: date
-    """Date of the oldest of them."""
-    newest: date
-    """Date of the newest of them."""
 
 
 class Catalog:
@@ -87,7 +57,8 @@ class Catalog:
         self.card = card
         self._cache = cache
         self._store = CatalogDatabase(layout, cache)
-        self._listed: dict[tuple[str, str], _OfferingQuotes] = {}
+        self._listed: dict[tuple[str, str], OfferingQuotes] = {}
+        self._sale_terms: dict[tuple[str, str], TypeSaleTerms] = {}
 
     @classmethod
     def embedded(cls) -> Catalog:
@@ -178,20 +149,21 @@ class Catalog:
         """The ended family that a name belongs to; None for names of types that the catalogue has or nobody knows."""
         return next((family for family in self.ended_families if family.covers(instance_type)), None)
 
-    @cached_property
-    def _sale_terms(self) -> dict[tuple[str, str], tuple[SaleTerm, ...]]:
-        terms: dict[tuple[str, str], list[SaleTerm]] = {}
-        for term in self._store.table(SaleTerm):
-            terms.setdefault((term.provider, term.instance_type), []).append(term)
-        return {key: tuple(its) for key, its in terms.items()}
+    def _terms_of_type(self, key: tuple[str, str]) -> TypeSaleTerms:
+        known = self._sale_terms.get(key)
+        if known is None:
+            rows = self._store.rows(f"{_SALE_TERMS} WHERE provider = ? AND instance_type = ? ORDER BY rowid", key)
+            found = TypeSaleTerms.of(decode_rows(SaleTerm, rows)) if rows else NO_SALE_TERMS
+            known = self._sale_terms.setdefault(key, found)
+        return known
 
     def sale_terms(self, provider: str, instance_type: str) -> tuple[SaleTerm, ...]:
         """How a type is sold, by way of paying and place; empty where no source says it."""
-        return self._sale_terms.get((provider, instance_type), ())
+        return self._terms_of_type((provider, instance_type)).terms
 
     def sale_term(self, price: Price) -> SaleTerm | None:
         """How what a price is for is sold; None where no source says it."""
-        return find_sale_term(price, self.sale_terms(price.provider, price.instance_type))
+        return self._terms_of_type((price.provider, price.instance_type)).find(price)
 
     @cached_property
     def systems(self) -> tuple[ServerSystem, ...]:
@@ -217,7 +189,8 @@ class Catalog:
     def currencies(self) -> tuple[str, ...]:
         """The currencies of all list prices: of offerings, data, systems and machines."""
         tables = ("prices", "tiers", "systems", "machines")
-        return tuple(sorted({row[0] for table in tables for row in self._store.rows(f"SELECT currency FROM {table}")}))  # noqa: S608 - constant tables
+        queries = (f"SELECT DISTINCT currency FROM {table}" for table in tables)  # noqa: S608 - constant tables
+        return tuple(sorted({row[0] for query in queries for row in self._store.rows(query)}))
 
     @cached_property
     def prices_by_day(self) -> tuple[tuple[date, int], ...]:
@@ -281,11 +254,26 @@ class Catalog:
         """Every price of one offering by purchase option, each in the order of `quotes`."""
         return self._quotes_of_offering(offering).by_option
 
-    def _quotes_of_offering(self, offering: Offering) -> _OfferingQuotes:
+    def lowest_by_option(self, offering: Offering) -> dict[str, LowestPrice]:
+        """The lowest price of one offering under each purchase option, without reading the others."""
+        return self._lowest_prices.get(self._offering_numbers[offering.key], {})
+
+    @cached_property
+    def _lowest_prices(self) -> dict[int, dict[str, LowestPrice]]:
+        # SQLite gives the other columns of the row that has the minimum
+        rows = self._store.rows(
+            f"SELECT offering, count(*), min(rank), {_PRICE} FROM prices GROUP BY offering, purchase_option"  # noqa: S608 - constant columns
+        )
+        lowest: dict[int, dict[str, LowestPrice]] = {}
+        for row, price in zip(rows, decode_rows(Price, (row[3:] for row in rows)), strict=True):
+            lowest.setdefault(row[0], {})[price.purchase_option] = LowestPrice(price, row[2], row[1])
+        return lowest
+
+    def _quotes_of_offering(self, offering: Offering) -> OfferingQuotes:
         """The quotes of an offering, read on first use and cached."""
         return self._listed.get(offering.key) or self._listed.setdefault(offering.key, self._read_quotes(offering))
 
-    def _read_quotes(self, offering: Offering) -> _OfferingQuotes:
+    def _read_quotes(self, offering: Offering) -> OfferingQuotes:
         number, accelerator = self._offering_numbers[offering.key], self.names.by_name[offering.accelerator]
         rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - constant columns
         prices = decode_rows(Price, (row[1:] for row in rows))
@@ -296,7 +284,7 @@ class Catalog:
         by_option: dict[str, list[Quote]] = {}
         for quote in quotes:
             by_option.setdefault(quote.price.purchase_option, []).append(quote)
-        return _OfferingQuotes(quotes, by_option)
+        return OfferingQuotes(quotes, by_option)
 
     @cached_property
     def _offering_numbers(self) -> dict[tuple[str, str], int]:

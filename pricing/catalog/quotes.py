@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date
+from typing import NamedTuple
 
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.sale import SaleState, SaleTerm
@@ -25,6 +27,49 @@ class Quote:
     def sale_state(self, day: date) -> SaleState:
         """Whether it can be bought on a day; not confirmed where no source says how it is sold."""
         return "not_confirmed" if self.sale is None else self.sale.state(day)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferingQuotes:
+    """All prices of one offering, by rank; the same again by purchase option."""
+
+    quotes: tuple[Quote, ...]
+    by_option: dict[str, list[Quote]]
+
+
+class LowestPrice(NamedTuple):
+    """The lowest price of an offering under one purchase option, its rank among all prices, and how many there are."""
+
+    price: Price
+    rank: int
+    prices: int
+
+    @classmethod
+    def of(cls, quotes: Sequence[Quote]) -> LowestPrice:
+        """That of quotes in the order of their rank."""
+        return cls(quotes[0].price, quotes[0].rank, len(quotes))
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Price coverage: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; separate if `retired`."""
+
+    provider: str
+    """Provider."""
+    family: str
+    """Family of instance types."""
+    option: str
+    """Purchase option."""
+    retired: bool
+    """Whether these are retired types."""
+    offerings: int
+    """Number of offerings with such a price."""
+    prices: int
+    """Number of prices."""
+    oldest: date
+    """Date of the oldest of them."""
+    newest: date
+    """Date of the newest of them."""
 
 
 def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:

@@ -7,7 +7,7 @@ A catalogue is a folder of shared tables (accelerators, aliases, systems, source
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -25,6 +25,7 @@ from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import parse_currency_code
 from pricing.fabric import FABRIC_COLUMNS, Fabric
+from pricing.frozen_values import dataclass
 from pricing.machines import MACHINE_COLUMNS, PlainMachine
 from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
@@ -366,12 +367,12 @@ def _read_unique_rows(
 
 
 def _reject_duplicates(pairs: Iterable[tuple[TableRow, T | None]], key: Callable[[T], object]) -> Iterator[T]:
-    first_places: dict[object, str] = {}
+    first_lines: dict[object, int] = {}
     for row, value in pairs:
         if value is None:
             continue
-        first = first_places.setdefault(key(value), row.place)
-        if first == row.place:
+        first = first_lines.setdefault(key(value), row.line)
+        if first == row.line:
             yield value
         else:
-            row.fault(f"the same key as {first}")
+            row.fault(f"the same key as {row.name_place(first)}")

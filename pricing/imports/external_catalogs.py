@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from statistics import median
 
 from pricing.accelerator import AcceleratorNames
 from pricing.adapters.protocol import RejectedRow, SkippedRows
 from pricing.catalog.snapshot_tables import Snapshot
+from pricing.frozen_values import dataclass
 from pricing.imports.listings import CatalogListing, UnreadableListing
 from pricing.imports.node_matching import NodeMatcher, PricedNode
 from pricing.offering import Offering

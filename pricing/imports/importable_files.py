@@ -6,7 +6,6 @@ A table is recognised by its columns, whatever the file name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -21,6 +20,7 @@ from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapsho
 from pricing.csv_tables import find_nearest_names, read_rows
 from pricing.errors import InvalidSnapshot
 from pricing.file_replacement import write_atomically
+from pricing.frozen_values import dataclass
 from pricing.imports import gpuhunt, price_tables, skypilot
 from pricing.imports.external_catalogs import ImportCounts, merge_listings
 from pricing.imports.listings import CatalogFormat, CatalogListing, UnreadableListing

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from pricing.csv_tables import TableRow, parse_number
+from pricing.frozen_values import dataclass
 
 DEFAULT_CURRENCY = "USD"
 """Of files that name none: both tools write US dollars."""

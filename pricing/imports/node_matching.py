@@ -10,12 +10,12 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from pricing.accelerator import Accelerator, AcceleratorNames
 from pricing.adapters.protocol import RejectedRow, SkippedRows, UnidentifiedAccelerator
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 from pricing.imports.listings import CatalogListing
 from pricing.offering import Offering
 

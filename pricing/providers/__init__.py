@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from pricing.frozen_values import dataclass
 from pricing.installed_plugins import find_plugins
 
 SHARED_TABLES = (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from pricing.adapters.protocol import RejectedRow, SkippedRows
 from pricing.adapters.retries import RetryBudget
 from pricing.errors import ProviderFailure
+from pricing.frozen_values import dataclass
 from pricing.quota import Quota
 from pricing.refresh.price_refresh import (
     RefreshProgress,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import partial
 from importlib.util import find_spec
@@ -30,6 +30,7 @@ from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.catalog.snapshot_tables import read_accelerator_names
 from pricing.errors import InvalidPlugin, ProviderFailure
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.plugins import check_plugin
 from pricing.price import Price

@@ -7,7 +7,7 @@ that the command and the service reject the same input with the same message. Im
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import date
 from typing import Any, get_args
 
@@ -20,6 +20,7 @@ from pricing.clock import today
 from pricing.csv_tables import find_nearest_names, parse_number
 from pricing.errors import InvalidQuery, QueryProblem, UnknownName
 from pricing.exchange_rates import is_currency_code
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import AdjustedPrice, Price
 from pricing.search.machine_rows import find_machine_rows, is_large_enough

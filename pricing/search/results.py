@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from pricing import exchange_rates as exchange
+from pricing.frozen_values import dataclass
 from pricing.sale import SaleState
 
 OfferKind = Literal["accelerator", "cpu", "fpga"]

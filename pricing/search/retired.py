@@ -6,7 +6,6 @@ The one answer for offers, sheets, bills and requests that name a type, a family
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from fractions import Fraction
 
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import UnknownName
@@ -98,6 +97,8 @@ def _list_words(ended: tuple[RetiredOffering, ...]) -> str:
 def _describe_type(offering: Offering, catalog: Catalog) -> RetiredOffering:
     terms = (term for term in catalog.sale_terms(*offering.key) if term.ends and not term.region)
     ended, source = next(((str(term.ends), f"{term.source}, {term.checked}") for term in terms), ("", ""))
+    from fractions import Fraction
+
     count = Fraction(offering.accelerator_count or 0).limit_denominator(64)
     what = f"{count} x {offering.accelerator}" if count else offering.accelerator
     return _build(offering.key, what, ended, offering.successor or "", source, catalog)

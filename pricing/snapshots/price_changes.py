@@ -6,11 +6,11 @@ Pure functions. With the lists swapped, every change is reversed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
 from typing import Literal
 
+from pricing.frozen_values import dataclass
 from pricing.price import Price
 from pricing.regions import strip_source_date
 

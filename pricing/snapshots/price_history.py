@@ -7,7 +7,6 @@ first observed. Reads files and checks no price: a price in a snapshot counts as
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pricing.catalog.data_folder import StoredSnapshot
 from pricing.catalog.snapshot_tables import PRICE_COLUMNS
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.frozen_values import dataclass
 from pricing.regions import strip_source_date
 
 HISTORY_FILE = "history.csv"

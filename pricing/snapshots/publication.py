@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +31,7 @@ from pricing.catalog.snapshot_tables import (
 from pricing.csv_tables import format_sorted_table, quote_toml_strings
 from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.file_replacement import write_atomically
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 
 from pricing.accelerator import AcceleratorNames
 from pricing.adapters.protocol import CoveredScope, RejectedRow
 from pricing.catalog.snapshot_tables import Snapshot
 from pricing.errors import ProviderFailure
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, parse_purchase_option
 from pricing.regions import Source

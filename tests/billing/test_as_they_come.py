@@ -72,6 +72,7 @@ def test_overlapping_exports_in_a_folder_count_once(read, table, focus, tmp_path
     assert bill.notes[0] == "2 files of it were read together"
 
 
+@pytest.mark.slow
 def test_months_in_folders_of_hive_and_columns_that_come_later(read, tmp_path):
     columns = EXAMPLE.read_text().splitlines()[0]
     for number, more in (("08", ""), ("10", ", 'x' AS x_Later")):
@@ -105,6 +106,7 @@ def test_a_part_of_a_month_is_scaled_up_by_its_days(table, focus, catalog):
     assert "2026-09 is covered from day 1 to 15: its hours are scaled up by days" in parsed.inputs.notes
 
 
+@pytest.mark.slow
 def test_two_currencies_are_one_with_a_rate_and_a_fault_without(table, focus, catalog, tmp_path):
     rows = [g5(day) for day in range(1, 31)]
     path = table(focus, *rows, g5(30, 10, BillingCurrency="EUR", SubAccountId="2"))

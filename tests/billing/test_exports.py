@@ -186,6 +186,7 @@ def test_azure_names(read, table, azure, told, type_, option):
     assert (line.instance_type, line.purchase_option, line.currency) == (type_, option, "EUR")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("unit", "quantity", "cost", "hours", "words"),
     [

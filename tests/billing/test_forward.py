@@ -60,6 +60,7 @@ def test_one_workload_for_each_tag_and_accelerator_with_its_nodes_and_its_share_
     assert a10["substitution"] is True
 
 
+@pytest.mark.slow
 def test_more_values_of_a_tag_than_a_plan_holds_name_the_tag(table, focus, catalog):
     path = table(focus, *(g5("2026-09", 1, Tags=f'{{"app": "job {number}"}}') for number in range(1001)))
     found = build_request_from_bills([path], catalog)
@@ -94,6 +95,7 @@ def test_what_gives_no_demand_is_a_complaint(table, focus, catalog, rows, messag
     assert [message in complaint.message for complaint in found.complaints] == [True]
 
 
+@pytest.mark.slow
 def test_a_tag_that_no_row_has_is_a_complaint_with_those_there_are(table, focus, catalog):
     path = table(focus, g5("2026-09", 1, Tags='{"env": "dev", "team": "a"}'))
     (fault,) = build_request_from_bills([path], catalog, UsageProjection(tag="project")).complaints
@@ -153,6 +155,7 @@ def test_what_the_plan_saves_is_before_what_is_owed_for_commitments_that_it_does
     assert held.present.loose_per_month == 0
 
 
+@pytest.mark.slow
 def test_cash_with_a_payment_for_later_months_is_no_measure_of_going_on_as_today(table, azure, catalog):
     reserved = {"ReservationId": "r-1", "ProductOrderName": "Standard_NC24ads_A100_v4", "Term": "1 Year"}
     hours = {**reserved, "AdditionalInfo": '{"ServiceType": "Standard_NC24ads_A100_v4"}', "Quantity": "24"}
@@ -189,6 +192,7 @@ def test_a_savings_plan_is_named_with_its_sum_and_its_end(table, cur, catalog):
     ) in found.inputs.notes
 
 
+@pytest.mark.slow
 def test_fees_without_a_name_are_told(lines, catalog):
     def row(sku, hours, cost):
         usage = {"amount": hours * 3600, "unit": "seconds", "amount_in_pricing_units": hours, "pricing_unit": "hour"}
@@ -232,6 +236,7 @@ def test_the_plan_says_what_it_saves(catalog):
     assert "it is in USD, the plan in EUR" in euros.inputs.notes[-1]
 
 
+@pytest.mark.slow
 def test_bytes_are_a_bill_whatever_they_are_called(catalog):
     found = read_any(EXAMPLE.read_bytes(), "review.csv")
     assert (found.inputs.format, found.complaints) == ("billing", ())

@@ -85,6 +85,7 @@ def test_names_that_would_be_sql_are_names(read, tmp_path):
     assert read(path).rows_used == 1
 
 
+@pytest.mark.slow
 def test_the_same_in_a_process_of_its_own(written, catalog, read):
     path = written(G5, "1,2")
     told = []

@@ -19,6 +19,7 @@ import httpx
 import pytest
 import uvicorn
 
+from planner.cli import _terminal
 from planner.cli._exit_codes import run
 
 if TYPE_CHECKING:
@@ -147,12 +148,17 @@ def plain_environment(**more: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def piped() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs `planner ARGUMENTS` with pipes as its output; names are variables of its environment."""
+def piped(planner, monkeypatch) -> Callable[..., Ran]:
+    """Runs `planner ARGUMENTS` with outputs that are no terminal; names are variables of its environment."""
 
-    def run_piped(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", ALWAYS_TELLING, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=plain_environment(**variables))
+    def run_piped(*arguments: str, **variables: str) -> Ran:
+        with monkeypatch.context() as patch:
+            patch.setattr(_terminal, "VISIBLE_AFTER_SECONDS", 0.0)
+            for name in os.environ.keys() - plain_environment().keys():
+                patch.delenv(name)
+            for name, value in plain_environment(**variables).items():
+                patch.setenv(name, value)
+            return planner(*arguments)
 
     return run_piped
 

@@ -11,7 +11,7 @@ def test_words_become_a_shortlist(planner):
     ran = planner("advise", "complex", "training", "--limit", "2")
     assert ran.code == 0, ran.err
     assert "Each accelerator: 24 GiB, 600 GB/s, 100 TFLOPS at bf16" in ran.out
-    for title in ("Cards", "Servers", "Cloud, on demand"):
+    for title in ("Cards", "Workstations", "Servers", "Cloud, on demand"):
         assert f"\n{title}" in ran.out
     assert "driver licence forbids data centres" in ran.out
     assert "Consumer against data-centre cards: RTX-" in ran.out
@@ -22,7 +22,7 @@ def test_figures_replace_those_of_the_tier(planner):
     document = json.loads(planner("advise", "light", "--memory-gib", "48", "--format", "json").out)
     assert document["need"]["memory_gib"] == 48
     assert document["need"]["memory_bandwidth_gbs"] == 200
-    assert {one["kind"] for one in document["choices"]} == {"card", "server", "cloud", "cpu"}
+    assert {one["kind"] for one in document["choices"]} == {"card", "workstation", "server", "cloud", "cpu"}
     limits = [limit for one in document["choices"] for limit in one["limits"]]
     assert limits
     assert all(limit["text"] and limit["parameters"] for limit in limits)

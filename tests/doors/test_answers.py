@@ -36,6 +36,7 @@ def test_a_doubt_stops_planning_and_its_answers_file_is_written(planner, tmp_pat
     assert planner("estimate", *QUICK, "teams.xlsx", "--answers", "answers.yaml").code == 0
 
 
+@pytest.mark.slow
 def test_proposals_are_accepted_and_listed(planner):
     ran = planner("estimate", *QUICK, "teams.xlsx", "--accept-proposals", "--full")
     assert ran.code == 0
@@ -52,6 +53,7 @@ def test_an_answer_is_another_reading(planner, tmp_path):
     assert "another version of workloads that are planned from Ads" in ran.out
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_and_an_unknown_sheet_are_problems(planner, tmp_path):
     (tmp_path / "answers.yaml").write_text(f'answers:\n  "{IDENTITY}": Sales\nsheets: [Serch]\n')
     ran = planner("estimate", *QUICK, "teams.xlsx", "--answers", "answers.yaml")
@@ -62,6 +64,7 @@ def test_a_wrong_answer_and_an_unknown_sheet_are_problems(planner, tmp_path):
     assert f"answer '{IDENTITY}': not a choice; read Sales; expected one of Search, Ads, all" in ran.err
 
 
+@pytest.mark.slow
 def test_one_sheet_is_read(planner):
     ran = planner("estimate", "--explain-input", "teams.xlsx", "--sheet", "Search")
     assert ran.code == 0
@@ -75,7 +78,7 @@ def test_a_cell_is_answered_without_an_edit(planner, tmp_path):
     ran = planner("estimate", "--explain-input", "bad.csv", "--answers", "answers.yaml")
     assert ran.code == 0
     assert "accelerator_hours_per_month 500" in ran.out
-    assert "line 2 column 3: read as '500' by the answers, not 'lots'" in ran.out
+    assert "line 2 column 3: '500', edited by hand; the file said 'lots'" in ran.out
 
 
 def test_questions_are_asked_on_the_terminal(planner):
@@ -111,6 +114,7 @@ def test_the_service_asks_the_same_and_takes_its_own_answers(client):
     assert len(_post_teams(client, "&sheet=Ads").json()["workloads"]) == 2
 
 
+@pytest.mark.slow
 def test_negotiate_takes_the_same_answers(planner):
     asked = planner("negotiate", *QUICK, "teams.xlsx", "--save-answers", "answers.yaml")
     assert asked.code == 2
@@ -123,6 +127,7 @@ def test_negotiate_takes_the_same_answers(planner):
     assert chosen.out != accepted.out
 
 
+@pytest.mark.slow
 def test_terraform_of_a_sheet_takes_them_too(planner, tmp_path):
     assert planner("terraform", "teams.xlsx", "-o", "infra").code == 2
     assert planner("terraform", "teams.xlsx", "--accept-proposals", "-o", "infra").code == 0

@@ -150,6 +150,7 @@ def test_outputs_and_files_that_cannot_be(planner, written, job, arguments, expe
     refused(planner("estimate", str(job), *arguments), written, expected)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

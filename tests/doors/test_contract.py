@@ -19,6 +19,7 @@ def wait(client, document, **query):
     return client.post("/v1/plans", json=document, params=query, headers={"prefer": "wait=600"})
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("path", [*VERSIONED, "/healthz", "/openapi.json"])
 def test_head_and_etag_beside_every_get(client, path):
     got = client.get(path)
@@ -48,6 +49,7 @@ def test_answers_are_compressed_as_the_client_takes_them(client, hours, coding, 
         assert len(raw) < len(plain.content) / 3
 
 
+@pytest.mark.slow
 def test_offers_come_in_pages_that_add_up(client):
     whole = client.get("/v1/offers", params={"accelerator": "L4"}).json()
     answer = client.get("/v1/offers", params={"accelerator": "L4", "limit": 7})

@@ -222,12 +222,14 @@ def test_the_installed_command_answers_a_pipe():
     assert json.loads(done.stdout)["months"] == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error():
     head = subprocess.run(f"'{SCRIPT}' offers --csv | head -1", shell=True, capture_output=True, check=False, text=True)
     assert head.stdout.startswith("provider,region")
     assert head.stderr == ""
 
 
+@pytest.mark.slow
 def test_binary_formats_are_refused_on_a_terminal(job):
     leader, follower = pty.openpty()
     done = subprocess.run(
@@ -268,6 +270,7 @@ def test_ctrl_c_is_exit_code_130_and_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_the_solve_ends_it_at_once():
     # The solver would run on for minutes before Python hears of the signal; a sleeping thread stands for it. It sends
     # the signal once it is waited for.

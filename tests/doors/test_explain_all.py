@@ -31,7 +31,7 @@ def _list_files() -> dict[str, tuple[str, bytes]]:
 
 
 FILES = _list_files()
-QUICK_EVERY = 12
+QUICK_EVERY = 40
 NAMES = [
     name if index % QUICK_EVERY == 0 else pytest.param(name, marks=pytest.mark.slow) for index, name in enumerate(FILES)
 ]

@@ -114,7 +114,7 @@ def test_what_is_asked_for():
     assert gates == Gates((250000.0, 3.0), (20000.5,), workloads=True, max_price_age_days=90)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", list(formats()))
 def test_a_plan_that_fails_is_written_all_the_same(planner, job, name):
     passed = planner("estimate", str(job), "--format", name)

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from planner.cli import commands
+from planner.cli._command_summaries import SUMMARIES
 from planner.reports import formats
 from pricing.errors import InvalidPlugin
 from pricing.search import FIELDS
@@ -97,13 +98,21 @@ def test_nothing_heavy_is_loaded(arguments, allowed):
     loaded = {name.partition(".")[0] for name in modules}
     assert loaded & (HEAVY - allowed) == set()
     if not allowed:
-        assert {name for name in modules if name.startswith("pricing")} == {
-            "pricing",
-            "pricing.counted_nouns",
-            "pricing.errors",
-            "pricing.installed_plugins",
-            "pricing.plugins",
-        }
+        assert [name for name in modules if name.startswith("pricing")] == []
+        assert {name for name in modules if name.startswith("planner.cli.")} == {
+            "planner.cli._command_summaries", "planner.cli._exit_codes", "planner.cli._terminal"
+        }  # fmt: skip
+
+
+def test_every_command_has_a_summary(planner):
+    assert list(SUMMARIES) == commands.list_commands(click.Context(commands))
+    assert all(f"{name}  " in planner("--help").out for name in SUMMARIES)
+
+
+def test_a_command_without_a_summary_is_listed_with_its_own(planner, monkeypatch):
+    monkeypatch.delitem(SUMMARIES, "version")
+    monkeypatch.setattr(commands.get_command(click.Context(commands), "version"), "short_help", None)
+    assert re.search(r"^  version +Print the version of the program", planner("--help").out, re.MULTILINE)
 
 
 def test_a_command_module_is_checked_when_it_is_loaded(monkeypatch):
@@ -123,7 +132,7 @@ def test_alone_it_says_what_to_do_next(planner):
     assert (ran.code, ran.err) == (0, "")
     assert len(ran.out.splitlines()) <= 10
     told = re.findall(r"planner ([a-z]+)", ran.out.partition("You have")[2].partition("All commands")[0])
-    assert set(told) == {"init", "estimate", "template", "serve"}
+    assert set(told) == {"init", "estimate", "template", "serve", "ci"}
     assert {(name,) for name in told} <= set(COMMANDS)
     assert "planner --help" in ran.out
 

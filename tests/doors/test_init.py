@@ -48,6 +48,7 @@ def test_options_make_a_request_that_is_planned_unchanged(planner, tmp_path):
     assert len(planned.out.splitlines()) <= 60
 
 
+@pytest.mark.slow
 def test_a_served_model(planner):
     made = planner("init", "--work", "Llama-3-70b", "--demand", "1314000, 900, 300", "-o", "-")
     assert made.code == 0, made.err

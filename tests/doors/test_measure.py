@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -61,6 +62,36 @@ def test_a_job_that_reports_by_its_output(measure, tmp_path):
     assert fields["accelerator"] == "CPU-Xeon-8380"
     assert 0 < fields["units_per_second"] < 2 * 8 / 0.02  # no step is shorter than its sleep
     assert "samples/s" in ran.err
+
+
+def test_a_measured_file_tells_the_plan_what_waiting_costs(planner, measure, tmp_path):
+    """No GPU is here to tell how busy it was: 34 % of the time, and the rate, are written into the file that the job
+    left. Feeding to 90 % saves 1 - 0.34 / 0.9 = 62.2 % of the cost of a year."""
+    told = ("--pattern", PATTERN, "--unit", "samples", "--accelerator", "V100-16GB-SXM2", "--precision", "fp32")
+    assert measure(*told, "--name", "slow", "--", PYTHON, "-c", STEPS, "30").code == 0
+    path = tmp_path / "slow.measured.json"
+    found = kept(path)
+    found["measurement"] |= {"utilisation": 0.34, "units_per_second": 800.0}
+    path.write_text(json.dumps(found), encoding="utf-8")
+    workload = {"name": "train", "kind": "training", "unit": "samples", "demand": {"units_per_month": 2.0e9},
+                "accelerators": ["V100-16GB-SXM2"], "measurements": [{"file": path.name}]}  # fmt: skip
+    (tmp_path / "job.json").write_text(json.dumps({"workloads": [workload]}), encoding="utf-8")
+    ran = planner("estimate", "--start", "2026-12", "--as-of", "2026-11-21", "--format", "json", "job.json")
+    assert ran.code == 0, ran.err
+    (worth,) = [reason for reason in reasons_of(json.loads(ran.out)) if "worked 34% of the time" in reason]
+    yearly, saved = (
+        float(text.replace(",", "")) for text in re.findall(r"Of ([\d,]+) a year.*?of the time ([\d,]+)", worth)[0]
+    )
+    assert saved == pytest.approx(yearly * (1 - 0.34 / 0.9), rel=1e-3)
+
+
+def reasons_of(document: object) -> list[str]:
+    """Every text of a plan, wherever it stands."""
+    if isinstance(document, dict):
+        return [text for value in document.values() for text in reasons_of(value)]
+    if isinstance(document, list):
+        return [text for value in document for text in reasons_of(value)]
+    return [document] if isinstance(document, str) else []
 
 
 def test_a_job_that_calls_the_hook(measure, tmp_path):
@@ -180,6 +211,7 @@ WAITS = "print('ready', flush=True)\ntime.sleep(600)"
 STUBBORN = "signal.signal(signal.SIGINT, lambda *_: print('heard', flush=True))\n" + WAITS
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_reaches_the_job_and_what_was_measured_is_kept(tmp_path, number):
     running, pid = started(tmp_path, WAITS)
@@ -195,6 +227,7 @@ def test_an_interrupt_reaches_the_job_and_what_was_measured_is_kept(tmp_path, nu
     assert found["samples"]["rows"]
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_kills(tmp_path):
     running, pid = started(tmp_path, STUBBORN)
     running.send_signal(signal.SIGINT)
@@ -207,6 +240,7 @@ def test_a_second_interrupt_kills(tmp_path):
     assert kept(tmp_path / "own.json")["job"]["exit_code"] == -9
 
 
+@pytest.mark.slow
 def test_ranks_in_sessions_of_their_own_are_ended_too(tmp_path):
     """As torchrun starts them. The launcher is deaf: the whole tree is killed after its grace."""
     code = f"""
@@ -223,6 +257,7 @@ pathlib.Path("rank").write_text(str(rank.pid))
     assert kept(tmp_path / "own.json")["samples"]["rows"]
 
 
+@pytest.mark.slow
 def test_other_signals_are_the_jobs(tmp_path):
     code = "signal.signal(signal.SIGUSR1, lambda *_: os._exit(33))\n" + WAITS
     running, _ = started(tmp_path, code)

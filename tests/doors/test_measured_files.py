@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 REQUEST = """
 as_of: 2026-11-21
 months: 3
@@ -40,6 +42,7 @@ def test_a_measurement_file_is_as_good_as_its_figures(planner, tmp_path):
     assert costs[0][0] > 0
 
 
+@pytest.mark.slow
 def test_what_stands_beside_the_file_goes_before_it(planner, tmp_path):
     name = measurement(tmp_path)
     slow, fast = (

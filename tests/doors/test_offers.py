@@ -227,6 +227,7 @@ def test_nothing_that_fits_is_an_answer(planner):
     assert ran.out.startswith("no offering with a price fits")
 
 
+@pytest.mark.slow
 def test_a_machine_with_cpus_only_is_shown_where_its_type_is_named(planner):
     (row,) = json.loads(planner("offers", "--type", "c7a.16xlarge", "--json").out)["rows"]
     assert (row["kind"], row["accelerator"], row["accelerator_count"]) == ("cpu", "", 0)

@@ -111,6 +111,7 @@ def test_the_answer_has_the_fields_of_the_schema(document, repository):
     assert set(schema["properties"]) == answer.keys()
 
 
+@pytest.mark.slow
 def test_a_stale_file_is_told(repository, tmp_path, capsys, monkeypatch):
     import shutil
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import InvalidSnapshot
 
@@ -23,6 +25,7 @@ def test_doctor_finds_this_installation_well(planner):
         assert piece in ran.out
 
 
+@pytest.mark.slow
 def test_doctor_tells_a_catalogue_that_cannot_be_read(planner, monkeypatch):
     def broken():
         raise InvalidSnapshot(("prices.csv line 3: no number",))
@@ -38,6 +41,7 @@ def test_doctor_plans_with_the_prices_in_use(planner):
     assert re.search(r"^plan +optimal: one hour of work on \S+ costs \d+\.\d\d USD$", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_doctor_tells_a_solver_that_does_not_work(planner, monkeypatch):
     def broken(*_, **__):
         raise OSError("libhighs.so: cannot open shared object file")

@@ -83,6 +83,7 @@ def test_a_named_pipe_is_written_through(planner, tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+@pytest.mark.slow
 @ON_POSIX
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
 def test_standard_output_by_its_path_is_standard_output(name, tmp_path):
@@ -118,6 +119,7 @@ def test_names_with_blanks_and_umlauts(planner, tmp_path):
     assert list((folder / "t f").rglob("*.tf"))
 
 
+@pytest.mark.one_in(8)
 @ON_POSIX
 @pytest.mark.parametrize("command", [f"estimate {' '.join(DATED)} {JOB}", "offers --accelerator H100", "--help", ""])
 @pytest.mark.parametrize("output", [">/dev/full", ">&-"])
@@ -130,6 +132,7 @@ def test_an_output_that_cannot_be_written_is_no_bug(command, output, tmp_path):
     assert "bug" not in ran.stderr
 
 
+@pytest.mark.slow
 @ON_POSIX
 def test_a_closed_output_is_no_place_for_a_file(tmp_path):
     """Without a guard the report's file would get descriptor 1, and what is printed would stand in it."""
@@ -167,6 +170,7 @@ def test_sigterm_leaves_nothing_half_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["ready"]
 
 
+@pytest.mark.slow
 @ON_POSIX
 def test_sigterm_during_the_search_ends_at_once(tmp_path):
     """The solver's thread cannot be stopped: the program must not wait for it."""
@@ -189,6 +193,7 @@ def test_sigterm_during_the_search_ends_at_once(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["ready"]
 
 
+@pytest.mark.slow
 def test_it_plans_without_fcntl_and_without_links(tmp_path):
     """As on Windows: the module is absent, and nobody may make a link."""
     code = (

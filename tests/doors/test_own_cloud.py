@@ -54,7 +54,7 @@ def faulty(own) -> Path:
 def service():
     """A client of a service that was started with the data folder of this test."""
     server = uvicorn.Server(
-        uvicorn.Config(create(ServiceLimits(workers=1, seconds=600)), port=0, log_config=None, ws="none")
+        uvicorn.Config(create(ServiceLimits(workers=0, seconds=600)), port=0, log_config=None, ws="none")
     )
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -110,6 +110,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.usefixtures("faulty")
 @pytest.mark.parametrize(
     "command",
@@ -155,6 +156,7 @@ def test_faults_that_come_while_it_is_served_are_no_bug(service, own):
 # planner cloud
 
 
+@pytest.mark.slow
 def test_a_new_cloud_is_an_empty_folder_that_is_right(planner, data):
     ran = planner("cloud", "new", "acme", "--title", 'Acme "A"', "--currency", "EUR")
     assert ran.code == 0, ran.err

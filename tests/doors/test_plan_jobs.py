@@ -92,6 +92,7 @@ def test_what_is_deleted_is_gone(client, hours):
     assert client.get(location).status_code == 404
 
 
+@pytest.mark.slow
 def test_an_equal_question_has_the_stored_answer(client, hours):
     first = client.post("/v1/plans", json=hours, params={"months": 6}, headers={"prefer": "wait=600"})
     again = client.post("/v1/plans", json=hours, params={"months": 6})
@@ -159,6 +160,7 @@ def test_a_job_that_its_only_client_leaves_is_cancelled(client):
     client.delete(follow_up.headers["location"])
 
 
+@pytest.mark.slow
 def test_a_job_that_somebody_else_waits_for_goes_on(client):
     location = client.post("/v1/plans", json=LARGE, params={"months": 54}).headers["location"]
     running(client, location)
@@ -169,6 +171,7 @@ def test_a_job_that_somebody_else_waits_for_goes_on(client):
     client.delete(location)
 
 
+@pytest.mark.slow
 def test_who_waited_long_enough_comes_back(client):
     answer = client.post("/v1/plans", json=LARGE, params={"months": 53}, headers={"prefer": "respond-async, wait=1"})
     assert answer.status_code == 202
@@ -178,6 +181,7 @@ def test_who_waited_long_enough_comes_back(client):
     client.delete(answer.headers["location"])
 
 
+@pytest.mark.slow
 def test_plans_outlive_the_service(hours, tmp_path):
     from planner.service import ServiceLimits
     from tests.doors.conftest import serving

@@ -73,6 +73,7 @@ def test_a_price_list_that_cannot_be_used_makes_no_cloud(planner, tmp_path, data
     assert not (data / "providers").exists() or not list((data / "providers").iterdir())
 
 
+@pytest.mark.slow
 def test_countries_that_are_filled_in_afterwards_are_taken_over_by_the_next_import(planner, tmp_path, data):
     (tmp_path / "list.csv").write_text(LIST)
     ask = ("prices", "import", "list.csv", "--provider", "crusoe", "--as-of", "2026-11-20")

@@ -59,6 +59,7 @@ def test_status_counts_every_price_of_a_current_type_in_all_three_formats(planne
     assert {line["family"] for line in by_family} > {"P5", "NC", "TPU"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("vms")
 def test_status_tells_where_prices_come_from_and_how_old_they_are(planner):
     before = json.loads(planner("prices", "status", "--json").out)["in_use"]
@@ -166,6 +167,7 @@ def test_history_shows_the_price_cut_of_p5(planner):
     assert [row["first"] for row in table(planner(*ask, "--csv").out)] == ["2023-10-09", "2025-06-23"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("vms")
 def test_history_grows_with_every_snapshot(planner):
     ask = ("prices", "history", "G6.24xlarge", "--region", "us-east-1", "--option", "on_demand", "--json")
@@ -188,6 +190,7 @@ def test_names_that_history_does_not_know_are_told_at_once(planner):
 # import
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("vms")
 def test_an_import_lands_tells_its_rows_and_changes_nothing_again(planner, data):
     ran = planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20", "--source", "our mirror of 20 November")

@@ -27,6 +27,7 @@ def plan(client):
     return client.post("/plan", json=HOURS)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", sorted({*formats()} - {"terraform"}))
 def test_a_stored_plan_in_any_format_is_what_the_format_makes(client, plan, name):
     answer = client.get(f"/v1/plans/{plan.json()['plan_id']}/reports/{name}")

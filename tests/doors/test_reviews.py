@@ -92,7 +92,7 @@ def guarded(tmp_path):
     """A service that requires keys, and its store."""
     url = f"sqlite:///{tmp_path / 'service.sqlite'}"
     store = open_store(url)
-    with serving(ServiceLimits(workers=1, seconds=600), url, access=AccessSettings(key_required=True)) as client:
+    with serving(ServiceLimits(workers=0, seconds=600), url, access=AccessSettings(key_required=True)) as client:
         yield client, store
     store.close()
 
@@ -135,6 +135,7 @@ def test_a_link_opens_one_review_without_a_key_until_it_ends(guarded):
     assert link["token"] not in stored
 
 
+@pytest.mark.slow
 def test_a_link_ends_by_itself(guarded):
     client, store = guarded
     key = {"authorization": f"Bearer {store.keys.create('research', 'ada', ('plan', 'read'), None)[0]}"}

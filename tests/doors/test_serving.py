@@ -124,6 +124,7 @@ def test_a_sheet_allows_several_types_for_a_service(planner, tmp_path):
     assert "chat is served on one type of accelerator" in ran.out
 
 
+@pytest.mark.slow
 def test_the_least_costly_mix_of_two(planner):
     """20 requests a second take five replicas of two H200, or six of two H100. Two of H200 keep 8.52 a second and three
     of H100 11.50, which is enough together; at the shipped prices a replica of H100 costs less."""
@@ -174,6 +175,7 @@ TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
 """A request a second from 18 to 19 on a Thursday, one every four seconds from 19 to 20: 1 and 0.25 a second."""
 
 
+@pytest.mark.slow
 def test_files_of_measurements_and_traces_by_options(planner, tmp_path):
     """3,600 requests in the first hour and 900 in the second, 4,500 / 7,196 s = 0.6253 a second; on every day 1 from 18
     to 19 and 0.25 from 19 to 20, the other hours as the mean: (7 x 1 + 7 x 0.25 + 154 x 0.6253) / 168 = 0.6253. 1,800

@@ -220,6 +220,7 @@ def test_offers_take_the_files_of_prices(planner, settings):
     assert "ours.csv" in ran.err
 
 
+@pytest.mark.slow
 def test_doctor_tells_the_settings_and_their_faults(planner, settings):
     path = settings("currency: EUR\n")
     ran = planner("doctor")

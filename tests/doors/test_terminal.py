@@ -29,26 +29,30 @@ def test_a_terminal_shows_progress_and_colours(terminal):
 
 def test_a_pipe_shows_neither(piped):
     ran = piped(*ESTIMATE)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ESCAPE not in ran.stdout
-    assert ran.stdout.startswith("Recommendation\n--------------\n")
+    assert (ran.code, ran.err) == (0, "")
+    assert ESCAPE not in ran.out
+    assert ran.out.startswith("Recommendation\n--------------\n")
 
 
-def test_colours_are_forced_and_forbidden(terminal, piped):
-    assert piped(*ESTIMATE, FORCE_COLOR="1").stdout.startswith(BOLD_HEADING)
-    assert ESCAPE not in piped(*ESTIMATE, FORCE_COLOR="1", NO_COLOR="1").stdout
+def test_colours_are_forced_and_forbidden(piped):
+    assert piped(*ESTIMATE, FORCE_COLOR="1").out.startswith(BOLD_HEADING)
+    assert ESCAPE not in piped(*ESTIMATE, FORCE_COLOR="1", NO_COLOR="1").out
+
+
+@pytest.mark.slow
+def test_variables_decide_on_colours_on_a_terminal_too(terminal):
     assert ESCAPE not in terminal(NO_COLOR="1")[1]
     assert ESCAPE not in terminal(TERM="dumb")[1]
     assert ESCAPE in terminal()[1]
 
 
 def test_other_formats_are_never_painted(piped):
-    assert ESCAPE not in piped(*ESTIMATE, "--format", "markdown", FORCE_COLOR="1").stdout
+    assert ESCAPE not in piped(*ESTIMATE, "--format", "markdown", FORCE_COLOR="1").out
 
 
 def test_errors_are_red_where_colours_are(piped):
-    assert piped("estimate", "nowhere.yaml", FORCE_COLOR="1").stderr.startswith("\x1b[31m\x1b[1merror:\x1b[0m")
-    assert piped("estimate", "nowhere.yaml").stderr.startswith("error:")
+    assert piped("estimate", "nowhere.yaml", FORCE_COLOR="1").err.startswith("\x1b[31m\x1b[1merror:\x1b[0m")
+    assert piped("estimate", "nowhere.yaml").err.startswith("error:")
 
 
 @pytest.mark.parametrize(
@@ -70,24 +74,28 @@ def test_only_headings_are_painted():
     assert paint_headings(text) == "\x1b[1mTitle\x1b[0m\n\x1b[2m-----\x1b[0m\na line\n  2026-12\n  -------\n"
 
 
-def test_verbose_tells_each_step_in_a_pipe_and_quiet_nothing(tmp_path, terminal, piped):
+def test_verbose_tells_each_step_in_a_pipe_and_quiet_nothing(tmp_path, piped):
     out = str(tmp_path / "plan.json")
-    told = piped(*ESTIMATE, "-o", out, "--verbose").stderr
+    told = piped(*ESTIMATE, "-o", out, "--verbose").err
     steps = [line.rpartition(", ")[0] for line in told.splitlines()]
     assert steps[0].startswith("reading ")
     assert steps[1].startswith("planning 1 workload")
     assert steps[2] == "writing"
     assert told.splitlines()[3].startswith("wrote ")
-    assert piped("--verbose", *ESTIMATE, "-o", out).stderr.count("\n") == 4  # before the command, too
-    assert piped(*ESTIMATE, "-o", out).stderr.startswith("wrote ")
+    assert piped("--verbose", *ESTIMATE, "-o", out).err.count("\n") == 4  # before the command, too
+    assert piped(*ESTIMATE, "-o", out).err.startswith("wrote ")
     quiet = piped(*ESTIMATE, "-o", out, "--quiet")
-    assert (quiet.returncode, quiet.stderr) == (0, "")
-    assert quiet.stdout.startswith("Recommendation")
+    assert (quiet.code, quiet.err) == (0, "")
+    assert quiet.out.startswith("Recommendation")
+    both = piped(*ESTIMATE, "--quiet", "--verbose")
+    assert both.code == 2
+    assert "exclude each other" in both.err
+
+
+@pytest.mark.slow
+def test_quiet_is_quiet_on_a_terminal_too(terminal):
     _, shown = terminal(*ESTIMATE, "--quiet")
     assert "planning" not in shown
-    both = piped(*ESTIMATE, "--quiet", "--verbose")
-    assert both.returncode == 2
-    assert "exclude each other" in both.stderr
 
 
 def test_a_line_of_progress_has_task_state_and_seconds():

@@ -300,7 +300,7 @@ def test_a_hostile_file_is_one_clear_answer_and_the_next_is_a_plan(client, name)
     assert formed(client, "review.csv", FILES["review.csv"]).status_code == 200
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["bomb.ods", "bomb.xlsx", "far.xlsx", "wide.csv", "deep.json"])
 def test_a_hostile_file_takes_little_memory(name):
     """Far less than the reader may use: the guard refuses it first."""

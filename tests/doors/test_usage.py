@@ -52,6 +52,7 @@ def test_csv_is_one_row_for_each_month_and_kind_and_safe_to_open(planner, tmp_pa
     assert sum(float(row["hours_used"]) for row in rows) == pytest.approx(18956)
 
 
+@pytest.mark.slow
 def test_a_tag_of_ones_own(planner, bill):
     ran = planner("usage", "--tag", "TEAM", bill)
     assert "workload (team; as requested)" in ran.out
@@ -71,6 +72,7 @@ def test_every_fault_at_once(planner, tmp_path, bill):
     assert "two formats" in planner("usage", "--json", "--csv", bill).err
 
 
+@pytest.mark.slow
 def test_texts_of_a_bill_are_no_escape_sequences(planner, tmp_path, bill):
     text = (tmp_path / bill).read_text().replace('""embeddings""', '""\\u001b[31mred""')
     (tmp_path / bill).write_text(text)
@@ -108,7 +110,7 @@ def test_a_plan_goes_on_from_the_bill(planner, bill):
     assert notes[-1].startswith("present spend against plan, over 2 months in USD")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [(["--growth", "lots"], "not a monthly growth rate"), (["--growth", "300%"], "not a monthly growth rate"),

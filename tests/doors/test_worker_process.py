@@ -50,11 +50,14 @@ def count(number: int, report: Callable[[int], None]) -> str:
     return "counted"
 
 
-@pytest.fixture
-def worker() -> Iterator[WorkerProcess]:
+def start_worker() -> Iterator[WorkerProcess]:
     made = WorkerProcess(nothing)
     yield made
     made.end(for_good=True)
+
+
+worker = pytest.fixture(start_worker, scope="module")
+new_worker = pytest.fixture(start_worker)
 
 
 def call(worker: WorkerProcess, function: Callable[..., Any], *arguments: object, seconds: float = PATIENT) -> Any:
@@ -81,6 +84,7 @@ def test_a_worker_past_its_time_is_replaced(worker):
     assert call(worker, process) != first
 
 
+@pytest.mark.slow
 def test_a_worker_whose_result_is_not_needed_is_replaced(worker):
     first, wanted = call(worker, process), threading.Event()
     wanted.set()
@@ -99,13 +103,13 @@ def test_a_worker_that_dies_is_replaced(worker):
     assert call(worker, process) != first
 
 
-def test_a_worker_that_is_ended_for_good_stays_ended(worker):
-    first = call(worker, process)
-    worker.end(for_good=True)
+def test_a_worker_that_is_ended_for_good_stays_ended(new_worker):
+    first = call(new_worker, process)
+    new_worker.end(for_good=True)
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
     with pytest.raises(WorkerDiedError):
-        call(worker, process)
+        call(new_worker, process)
 
 
 def temporary(then: str) -> str:
@@ -115,16 +119,17 @@ def temporary(then: str) -> str:
         return file.name
 
 
-def test_temporary_files_of_a_worker_go_with_it(tmp_path, monkeypatch, worker):
+def test_temporary_files_of_a_worker_go_with_it(tmp_path, monkeypatch, new_worker):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    told = call(worker, temporary, "tell")
+    told = call(new_worker, temporary, "tell")
     assert Path(told).is_relative_to(tmp_path)
     for then, ended, seconds in (("die", WorkerDiedError, PATIENT), ("wait", TooLongError, 1)):
         with pytest.raises(ended):
-            call(worker, temporary, then, seconds=seconds)
+            call(new_worker, temporary, then, seconds=seconds)
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_listener_that_fails_does_not_hand_its_answer_to_the_next_call(worker):
     """By hand: the first call counts to 1 and fails where its progress is heard; the second doubles 21."""
 

@@ -21,7 +21,7 @@ SECONDS = 6_000
 SHEETS, OF_SHEETS = 4_500, 125
 BILLS, OF_BILLS = 1_500, 25
 """Files, and files in one process: the engine of bills keeps memory of those before, which a reader's process ends."""
-SMALL = {"sheets": 12, "bills": 6}
+SMALL = {"sheets": 6, "bills": 3}
 """Files in the tests of every day."""
 
 

@@ -143,6 +143,7 @@ with redirect_stdout(io.StringIO()):
     except SystemExit:
         pass
 sys.setprofile(None)
+touched.discard("pricing.frozen_values")
 print(json.dumps(sorted(name for name in touched if name.split(".")[0] in ("planner", "pricing"))))
 """
 SMALLEST = "name: nightly-scoring\ndemand: {accelerator_hours_per_month: 730, accelerator: L4}\n"
@@ -150,7 +151,7 @@ SMALLEST = "name: nightly-scoring\ndemand: {accelerator_hours_per_month: 730, ac
 
 def touched_modules(folder: Path) -> list[str]:
     """The modules of which a function runs while the smallest request is planned, in `planner.pipeline.plan`; what
-    `dataclass` writes for a record is none."""
+    `dataclass` makes for a record is none."""
     request = folder / "job.yaml"
     request.write_text(SMALLEST, encoding="utf-8")
     command = [sys.executable, "-c", TOUCHED, str(request)]

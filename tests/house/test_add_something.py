@@ -71,6 +71,7 @@ def test_the_shared_tests_pass(copy):
     run(copy, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", "queued or tsv or walk or kind", *files)
 
 
+@pytest.mark.slow
 def test_the_purchase_option_is_planned_and_billed_by_the_hour(copy):
     """8 H100 for one month, 730 hours at 20 USD queued instead of 31.20 on demand: 14,600 USD, as used."""
     planner(copy, "prices", "import", "tried/list.csv", "--provider", "crusoe", "--as-of", "2026-11-20")
@@ -101,6 +102,7 @@ def shipped(copy) -> Path:
     return copy
 
 
+@pytest.mark.slow
 def test_a_cloud_is_made_of_its_price_list_and_shipped(shipped):
     assert "crusoe" in planner(shipped, "offers", "--provider", "crusoe", "--accelerator", "H100")
     listed = planner(shipped, "cloud", "list")

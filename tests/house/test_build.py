@@ -120,6 +120,7 @@ def test_dependencies_have_an_upper_bound(project):
         assert {">=", "<"} <= operators, text
 
 
+@pytest.mark.slow
 def test_imports_run_one_way(root, tmp_path):
     """The contracts in pyproject.toml hold."""
     tool = Path(sys.executable).with_name("lint-imports")

@@ -46,8 +46,16 @@ DEAR = {
     "python.md",
     "reviews.md",
     "bills.md",
+    "serving.md",
+    "from-nothing-to-a-provisioned-plan.md",
+    "settings.md",
+    "the-spreadsheet.md",
+    "limits.md",
+    "drift.md",
+    "money.md",
+    "uncertainty.md",
 }
-"""Guides whose commands keep a processor busy for most of a second or longer."""
+"""Guides whose commands keep a processor busy for half a second or longer."""
 SAME = 2e-3
 """How far a number may be from the one shown: plans are proven to 1e-6, their parts may move between equals."""
 

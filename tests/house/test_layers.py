@@ -52,4 +52,4 @@ def test_an_absurd_import_breaks_the_contract(broken, file, module):
 
 def test_the_root_of_the_planner_holds_the_pipeline_and_its_entry(files):
     names = {path.name for path in files if path.parts[0] == "planner" and len(path.parts) == 2}
-    assert names == {"__init__.py", "application.py", "pipeline.py", "py.typed"}
+    assert names == {"__init__.py", "pipeline.py", "py.typed"}

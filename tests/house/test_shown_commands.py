@@ -39,6 +39,7 @@ NOT_RUN = {
     "planner prices refresh": "needs a network; tests/pricing/clouds run it against stand-ins of the clouds",
     "planner prices diff": "needs two snapshots of the reader; tests/doors/test_prices.py has them",
     "planner quota": "needs an account; tests/doors/test_quota.py runs it against stand-ins of the clouds",
+    "planner ci": "needs a git repository with a change; the console blocks of docs/guides/pipelines.md make one",
     "planner init": "asks on a terminal; tests/doors/test_init.py answers it",
     "planner measure": "starts the reader's own training; tests/doors/test_measure.py has one",
     "planner estimate": "has files of the reader and takes minutes; the guides' console blocks run its options",

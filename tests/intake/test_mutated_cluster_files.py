@@ -75,6 +75,7 @@ def damaged_files(chance: random.Random) -> list[bytes]:
     return [each.encode() for each in ("".join(text), dumped, *more)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_files_are_read_or_refused(seed: int) -> None:
     chance = random.Random(seed)

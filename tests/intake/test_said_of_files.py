@@ -21,7 +21,7 @@ EXPORT = (
 )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", ["request.json", "finetune.yaml", "bill-focus.csv"])
 @pytest.mark.parametrize(("choices", "place"), [(MAP, "--map Boards=gpus"), (MAPPING, "--mapping"), (DATES, "--dates")])
 def test_of_a_file_without_columns(name: str, choices: SheetOptions, place: str) -> None:

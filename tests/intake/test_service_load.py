@@ -337,6 +337,7 @@ def test_hostile_files_are_refused_or_read_and_never_a_bug(number):
     assert isinstance(read_trace_file(data, "file"), ObservedTraffic | tuple)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("title", [*FILES, "history", *WRITTEN])
 def test_broken_files_are_refused_or_read_and_never_a_bug(title):
     """Cut off, and with a stretch of characters left out or replaced, at 40 places each."""

@@ -33,6 +33,7 @@ def catalog() -> Catalog:
     return Catalog.current(exchange_rates=Path(__file__).parents[2] / "examples" / "exchange-rates.csv")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("sheet", [*team_sheets()], ids=lambda sheet: sheet.name)
 def test_every_sheet_can_be_planned_with_its_answers_file_and_no_edit(sheet: TeamSheet, catalog: Catalog) -> None:
     asked = sheet.read(SheetOptions(catalog=catalog))

@@ -64,6 +64,7 @@ def of_file(tmp_path_factory):
     return planner.plan(path, **SHORT)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_a_frame_is_planned_like_its_sheet(of_file, make):
     result = planner.plan(make(SHEET), **SHORT)
@@ -209,6 +210,7 @@ except planner.MissingLibrary as error:
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("hidden", "action"),
     [

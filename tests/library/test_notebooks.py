@@ -38,6 +38,7 @@ def test_it_is_stored_without_outputs(path):
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
 
 
+@pytest.mark.slow
 def test_a_review_from_a_frame():
     cells = execute(FOLDER / "review-from-a-frame.ipynb")
     settings = {"months": 12, "start": "2026-12", "as_of": "2026-11-21", "effort": "quick"}
@@ -64,6 +65,7 @@ def test_sensitivity_over_200_scenarios():
     assert "<svg" in html
 
 
+@pytest.mark.slow
 def test_an_own_throughput_model():
     cells = execute(FOLDER / "own-throughput-model.ipynb")
     assert "predicted_by_plug_in" not in shown(cells[0])
@@ -72,6 +74,7 @@ def test_an_own_throughput_model():
     assert shown(cells[-1]).endswith("True)")
 
 
+@pytest.mark.slow
 def test_two_bills():
     cells = execute(FOLDER / "two-bills.ipynb")
     assert "mean of 2026-10" in shown(cells[1])

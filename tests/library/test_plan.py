@@ -17,6 +17,7 @@ QUICK = {"months": 2, "start": "2026-12", "as_of": "2026-11-21", "effort": "quic
 QUICK_OPTIONS = ("--months", "2", "--start", "2026-12", "--as-of", "2026-11-21", "--effort", "quick")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("file", ["capacity-review.csv", "finetune.yaml", "request.json", "bill-focus.csv"])
 def test_a_file_gives_the_bytes_of_the_command_line(command, tmp_path, file):
     """The whole plan as JSON, with the place of every value that was read; a measured job refers to further files."""
@@ -157,6 +158,7 @@ def test_cash_adds_up_to_the_cost_of_each_strategy():
         assert math.isclose(math.fsum(paid), strategy.total_cost, rel_tol=1e-9, abs_tol=1e-6)
 
 
+@pytest.mark.slow
 def test_prices_to_ask_for_are_confirmed_as_by_negotiate():
     job = {"name": "train", "demand": {"accelerator_hours_per_month": 5840, "accelerator": "H100"}}
     settings = {"months": 36, "start": "2026-12", "as_of": "2026-11-21", "effort": "quick"}

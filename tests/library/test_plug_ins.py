@@ -81,6 +81,7 @@ def test_a_throughput_model_takes_part_and_the_plan_names_it(installed, tmp_path
     assert [row["basis"] for row in without.rows("throughput")] == ["predicted_across_architectures"]
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_not_asked_of_a_model(installed, tmp_path):
     job = {**MEASURED, "accelerators": ["A100-80GB-SXM"]}
     (tmp_path / "job.json").write_text(json.dumps({**SHORT, "workloads": [job]}))
@@ -89,6 +90,7 @@ def test_what_was_measured_is_not_asked_of_a_model(installed, tmp_path):
     assert "plug_in_took_part" not in {each["code"] for each in plan["conventions"]}
 
 
+@pytest.mark.slow
 def test_a_report_is_a_format_like_the_others(installed, tmp_path):
     """An inference job of a whole year buys a commitment: one line for each purchase of the plan as JSON."""
     (tmp_path / "job.json").write_text(json.dumps({**SHORT, "months": 12, "workloads": [SCORING]}))
@@ -105,6 +107,7 @@ def test_a_report_is_a_format_like_the_others(installed, tmp_path):
     assert printed == (tmp_path / "buy.orders").read_text()
 
 
+@pytest.mark.slow
 def test_a_way_of_paying_is_planned_at_prices_of_its_kind(installed, tmp_path):
     """8 H100 for a month: 730 hours at 20 USD in credits instead of 31.20 on demand, 14,600 USD."""
     (tmp_path / "list.csv").write_text(
@@ -141,6 +144,7 @@ def test_a_way_of_paying_is_planned_at_prices_of_its_kind(installed, tmp_path):
     assert (without.returncode, "credits" in without.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_doctor_lists_plug_ins(installed, tmp_path):
     done = run(installed, tmp_path, "doctor")
     assert "roofline (acme-gpu 1.0.0, gpu_planner.throughput_models)" in done.stdout
@@ -161,7 +165,7 @@ FAILING = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(("group", "module", "message"), FAILING.values(), ids=FAILING)
 def test_a_plug_in_that_fails_is_named_and_nothing_is_planned(tmp_path, group, module, message):
     site = install(tmp_path, group, "odd", module)
@@ -178,6 +182,7 @@ def test_a_plug_in_that_fails_is_named_and_nothing_is_planned(tmp_path, group, m
         assert (doctor.returncode, "odd" in doctor.stderr) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "name"), [("purchase_options", "spot"), ("reports", "json")])
 def test_a_name_of_the_package_cannot_be_taken(tmp_path, group, name):
     site = install(tmp_path, group, name, "")
@@ -186,6 +191,7 @@ def test_a_name_of_the_package_cannot_be_taken(tmp_path, group, name):
     assert (done.returncode, "the package has one of this name" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_two_packages_with_one_name_are_both_named(tmp_path):
     site = install(tmp_path, "throughput_models", "odd", "TITLE = 'x'")
     other = site / "second-2.dist-info"

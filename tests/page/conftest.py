@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from tests.doors.conftest import HOURS, serving
@@ -59,6 +60,15 @@ def _start_browser(playwright: Any) -> Browser | None:
         with suppress(Error):
             return playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
     return None
+
+
+AXE_RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.1 AA and its best practice."""
+    results = Axe().run(page, options=AXE_RULES)
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in results.response["violations"]]
 
 
 @dataclass

@@ -15,11 +15,12 @@ def guarded(tmp_path):
     """The address of a service that requires keys, and its store."""
     url = f"sqlite:///{tmp_path / 'service.sqlite'}"
     store = open_store(url)
-    with serving(ServiceLimits(workers=1, seconds=600), url, access=AccessSettings(key_required=True)) as client:
+    with serving(ServiceLimits(workers=0, seconds=600), url, access=AccessSettings(key_required=True)) as client:
         yield str(client.base_url), store
     store.close()
 
 
+@pytest.mark.slow
 def test_a_key_is_asked_for_and_opens_the_review(tab, guarded, small):
     address, store = guarded
     planning = store.keys.create("research", "engineer", ("plan", "read"), None)[0]

@@ -145,6 +145,7 @@ SHARED = {
 RENTED = {**SHARED, "strategies": ["cloud"], "assumptions": {"cloud_tax_fraction": 0.1, "cloud_support_fraction": 0.05}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_", "moves"),
     [
@@ -181,3 +182,103 @@ def test_every_slider_of_an_example_is_that_of_the_server(modules, name):
     plan = plan_document(request, Catalog.current())
     assert assert_equal_to_server(modules, plan) > 300
     assert assert_equal_to_server(modules, loads(render_json(plan))) > 300
+
+
+ORDERS = """async ([document, figures]) => {
+  const { Review } = await import('/page/model.js');
+  const { costOrder, findStakes } = await import('/page/stakes.js');
+  const review = new Review(document, 'x');
+  review.setMoves(figures);
+  const cost = (lines) => costOrder(review.ledger, review.figures, lines);
+  const amounts = document.screen.orders.map((order) => [cost(order.upfront_lines), cost(order.per_month_lines)]);
+  const { byMonth, byCategory } = review.amounts.get(review.chosen);
+  return [amounts, findStakes(review), [...byMonth], [...byCategory]];
+}"""
+YEARS = {**SHARED, "months": 36, "effort": "quick"}
+SURCHARGED = {
+    **YEARS,
+    "strategies": ["cloud"],
+    "assumptions": {"cloud_tax_fraction": 0.1, "cloud_support_fraction": 0.05},
+}
+TRAINING = [{"name": "train", "demand": {"accelerator_hours_per_month": 5840, "accelerator": "H100"}}]
+SERVING = [{"name": "serve", "demand": {"accelerator_hours_per_month": 5840, "accelerator": "A10G"}}]
+SPOT = [{"name": "batch", "interruptible": True, "checkpoint_minutes": 10,
+         "demand": {"accelerator_hours_per_month": 900, "accelerator": "L4"}}]  # fmt: skip
+MEASURED = {"accelerator": "A100-80GB", "count": 8, "units_per_second": 37130, "per": "job", "source": "a run"}
+PREDICTED = [{"name": "tune", "kind": "training", "unit": "tokens", "gang": 8, "measurements": [MEASURED],
+              "demand": {"units_per_month": 9e10}}]  # fmt: skip
+ORDERED = {
+    "bought": (YEARS, {"electricity_price_per_kwh": 0.13, "hardware_discount_fraction": 0.03}),
+    "loan": (
+        {**YEARS, "finance": {"hardware": "loan"}},
+        {"loan_rate_annual": 0.085, "hardware_discount_fraction": 0.02},
+    ),
+    "lease": ({**YEARS, "finance": {"hardware": "lease"}}, {"lease_fraction_per_month": 0.032}),
+    "committed upfront": (
+        {**SURCHARGED, "providers": ["aws"], "workloads": SERVING},
+        {"enterprise_discount_fraction": 0.02, "commitment_price_change_annual": 0.01},
+    ),
+    "committed by month": (
+        {**SURCHARGED, "providers": ["azure"], "workloads": TRAINING},
+        {"cloud_tax_fraction": 0.12},
+    ),
+    "spot": ({**RENTED, "workloads": SPOT, "providers": ["gcp"]}, {"cloud_tax_fraction": 0.12}),
+    "predicted": ({**RENTED, "workloads": PREDICTED, "providers": ["gcp"]}, {"enterprise_discount_fraction": 0.02}),
+    "both": ({**YEARS, "strategies": ["cloud", "onprem"]}, {"electricity_price_per_kwh": 0.13}),
+}
+STAKES = {
+    "committed": "committed upfront",
+    "resale": "bought",
+    "slower": "predicted",
+    "spot": "spot",
+    "lead": "both",
+    "idle": "loan",
+}
+"""A case for each kind of stake."""
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_orders_stakes_and_cash_at_moved_figures_are_those_of_a_plan_made_with_them(modules, name):
+    """Equal where the plan made with the moved figures decides the same; what is planned is the case without moves."""
+    request, moves = ORDERED[name]
+    own = plan_document(request, Catalog.current())
+    document = json.loads(review.render(own))
+    chosen = next(each for each in own.strategies if each.name == own.recommendation.strategy)
+    money = [each for each in document["screen"]["orders"] if each["upfront"] is not None]
+    assert len(money) == len(chosen.purchases)
+    for stated in ({}, moves):
+        assumptions = {**request.get("assumptions", {}), **stated}
+        other = plan_document(request | {"assumptions": assumptions}, Catalog.current())
+        after = next(each for each in other.strategies if each.name == chosen.name)
+        bought = [[(each.name, each.month, each.amount) for each in of.purchases] for of in (chosen, after)]
+        assert bought[0] == bought[1], "the moves change the decisions: choose smaller ones"
+        amounts, stakes, by_month, by_category = modules.evaluate(ORDERS, [document, stated])
+        assert_same_sums(dict(by_month), [(row.month, row.amount) for row in after.cash])
+        assert_same_sums(dict(by_category), [(row.category, row.amount) for row in after.cash])
+        screen = json.loads(review.render(other))["screen"]
+        expected = [(each["upfront"], each["per_month"]) for each in screen["orders"]]
+        for got, planned in zip(amounts, expected, strict=True):
+            assert got == [pytest.approx(value, rel=EQUAL, abs=1e-6) for value in planned] or planned == (None, None)
+        for risk in screen["risks"]:
+            assert stakes[risk["stake"]] == pytest.approx(risk["amount"], rel=EQUAL, abs=1e-6), risk
+    stated_here = {each["stake"] for each in document["screen"]["risks"]}
+    assert {stake for stake, case in STAKES.items() if case == name} <= stated_here
+
+
+def assert_same_sums(found: dict[Any, float], rows: list[tuple[Any, float]]) -> None:
+    """The amount of each month, or of each category, is that of the rows of the server."""
+    expected: dict[Any, float] = {}
+    for name, amount in rows:
+        expected[name] = expected.get(name, 0.0) + amount
+    for name in expected.keys() | found.keys():
+        assert found.get(name, 0.0) == pytest.approx(expected.get(name, 0.0), rel=EQUAL, abs=1e-6), name
+
+
+def test_a_commitment_by_month_is_owed_with_support_and_tax():
+    """One ND96isr_H100_v5 for three years: its fee of the month x 1.05 x 1.1, as its upfront payments are."""
+    request, _ = ORDERED["committed by month"]
+    (strategy,) = plan_document(request, Catalog.current()).strategies
+    (bare,) = plan_document(request | {"assumptions": {}}, Catalog.current()).strategies
+    assert [each.name for each in strategy.purchases] == [each.name for each in bare.purchases] != []
+    for order, plain in zip(strategy.purchases, bare.purchases, strict=True):
+        assert order.per_month == pytest.approx(plain.per_month * 1.05 * 1.1)

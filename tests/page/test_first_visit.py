@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from tests.page.conftest import violations
+
 
 def test_a_request_becomes_a_review_whose_figures_end_at_prices(tab, site, small):
     visit = tab()
@@ -56,3 +58,37 @@ def test_a_link_to_no_plan_says_so(tab, site):
     visit.open(f"{site}/?plan=000000000000")
     visit.page.wait_for_selector("#problem h2")
     assert "No such plan" in visit.page.locator("#problem h2").inner_text()
+
+
+DROP = """([text, name]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  document.getElementById('drop').dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer: data }));
+}"""
+
+
+def test_a_file_is_dropped_and_numbers_are_of_the_readers_locale(tab, site, small):
+    english, german = tab(locale="en-US"), tab(locale="de-DE")
+    totals = []
+    for visit in (english, german):
+        visit.open(site)
+        visit.page.wait_for_selector("#examples button:not([disabled])")
+        with visit.settling():
+            visit.page.evaluate(DROP, [small.read_text(), "small.json"])
+        totals.append(visit.page.locator("#decision dl div", has_text="Total").locator("dd").inner_text())
+    assert "," in totals[0]
+    assert totals[1] == totals[0].replace(",", ".")
+
+
+def test_a_service_that_is_away_is_asked_again(tab, site, small):
+    visit = tab()
+    visit.open(site)
+    visit.page.route("**/v1/plans/file**", lambda route: route.abort())
+    visit.give(small)
+    assert "cannot be reached" in visit.page.locator("#problem h2").inner_text()
+    assert violations(visit.page) == []
+    visit.page.unroute("**/v1/plans/file**")
+    with visit.settling():
+        visit.page.get_by_role("button", name="Try again").click()
+    assert visit.page.locator("#review section").count() == 9
+    visit.faults.clear()  # the browser logs the request that failed

@@ -20,7 +20,7 @@ LINES_MAX = 300
 def client():
     from planner.service import ServiceLimits
 
-    with serving(ServiceLimits(workers=1)) as client:
+    with serving(ServiceLimits(workers=0)) as client:
         yield client
 
 

@@ -7,25 +7,31 @@ import json
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from pypdf import PdfReader
 
+from planner.reports._content.repricing import LedgerRepricing
+from planner.reports.json import loads
 from planner.service.page_files import EXAMPLES
 from tests.doors.conftest import HOURS, serving
 from tests.doors.test_uncertainty import ASKED, REQUEST
 from tests.intake.team_sheets import team_sheets
+from tests.page.conftest import PLAN_MS, violations
+from tests.page.test_figures import ORDERED
 
 pytestmark = pytest.mark.slow
 
 PARTS = ("The decision", "Cash", "Cost centres", "Orders", "Risks and sources")
 """As the workbook's review edition prints them: Summary, Cash, Cost centres, Orders, Risks and sources."""
 WIDTHS = ((1280, 900), (820, 1100), (390, 844))
-AXE_RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
 
 
-def violations(page) -> list[str]:
-    results = Axe().run(page, options=AXE_RULES)
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in results.response["violations"]]
+BYTES_MAX = 400_000
+"""Of the page with a review, compressed."""
+
+
+def sent_bytes(page) -> int:
+    """What the page and its review are, as they were sent."""
+    return page.evaluate("performance.getEntries().reduce((sum, each) => sum + (each.encodedBodySize ?? 0), 0)")
 
 
 def many(count: int) -> dict:
@@ -52,6 +58,7 @@ def test_an_example_becomes_a_review_without_a_fault(tab, site, name):
     visit.page.locator("#decision button.figure").first.click()
     assert violations(visit.page) == []
     visit.page.keyboard.press("Escape")
+    assert 0 < sent_bytes(visit.page) < BYTES_MAX
     for width, height in WIDTHS:
         visit.page.set_viewport_size({"width": width, "height": height})
         assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -94,11 +101,18 @@ def test_a_plan_is_cancelled(tab, site, tmp_path):
     path = tmp_path / "many.json"
     path.write_text(json.dumps({**many(60), "months": 24, "strategies": ["hybrid"], "effort": "proof"}))
     visit = tab()
+    visit.page.clock.install()
     visit.open(site)
     visit.page.set_input_files("#file", path)
     cancel = visit.page.get_by_role("button", name="Cancel")
     cancel.wait_for()
     visit.page.wait_for_selector("#progress button:not([disabled])")
+    progress = visit.page.locator("#progress")
+    progress.get_by_text("Searching the best plan, strategy hybrid").wait_for(timeout=PLAN_MS)
+    progress.get_by_text("Best plan of it so far").wait_for(timeout=PLAN_MS)
+    visit.page.clock.fast_forward(31_000)
+    progress.get_by_text("This is taking a while").wait_for()
+    assert violations(visit.page) == []
     cancel.click()
     visit.page.wait_for_selector("#intake:not([hidden])")
     assert "?plan=" not in visit.page.url
@@ -266,10 +280,40 @@ def test_a_hundred_workloads_are_readable(tab, site, tmp_path):
     visit.give(path)
     page = visit.page
     assert page.locator("#readings tbody > tr:visible").count() <= 21
+    assert 0 < sent_bytes(page) < BYTES_MAX
     page.locator("#readings").get_by_role("button", name="Show all 100").click()
     assert page.locator("#readings tbody > tr:visible").count() >= 100
     assert violations(page) == []
     assert len(PdfReader(io.BytesIO(page.pdf())).pages) == len(PARTS)
+
+
+def test_every_slider_on_the_page_says_what_the_server_does(tab, site, tmp_path):
+    """At both ends of each slider, as whole money: the present cost of every strategy."""
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps(ORDERED["both"][0]))
+    visit = tab()
+    visit.open(site)
+    visit.give(path)
+    page = visit.page
+    page.locator("#figures details summary").first.click()
+    stored = page.evaluate(
+        "fetch('/v1/plans/' + new URLSearchParams(location.search).get('plan')).then((answer) => answer.text())"
+    )
+    plan = loads(stored.encode())
+    repricing = LedgerRepricing(plan)
+    names = [each.name for each in plan.strategies if each.status != "infeasible"]
+    sliders = page.locator("#figures input[type=range]")
+    assert sliders.count() == len(repricing.read_assumptions & {each.name for each in plan.assumptions}) > 20
+    for slider in sliders.all():
+        for key in ("Home", "End"):
+            slider.focus()
+            page.keyboard.press(key)
+            moves = {slider.get_attribute("id").removeprefix("slider-"): float(slider.input_value())}
+            costs = [f"{name} {repricing.costs(name, moves)[1]:,.0f}" for name in names]
+            assert page.locator("#figures strong").inner_text() == f"Present cost, USD: {', '.join(costs)}."
+        reset = page.locator("#figures").get_by_role("button", name="reset")
+        if reset.count():  # its end may be its planned value
+            reset.click()
 
 
 def test_nothing_is_possible_is_a_review_with_reasons(tab, site, tmp_path):

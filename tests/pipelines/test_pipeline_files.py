@@ -32,6 +32,7 @@ def check(schema: str, *paths: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_files_of_pipelines_are_valid(schema, tmp_path):
     done = check(schema, *(ROOT / path for path in SCHEMAS[schema]))
@@ -64,8 +65,9 @@ def test_the_template_installs_this_release(template):
     assert template["gpu-plan"]["variables"]["PLAN_PACKAGE"].endswith(f"/gpu-planner/gpu-planner@v{version}")
 
 
-def test_the_guide_shows_a_valid_workflow_of_this_release(tmp_path):
-    page = (ROOT / "docs/guides/pipelines.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", ["docs/guides/pipelines.md", "README.md"])
+def test_a_page_shows_a_valid_workflow_of_this_release(tmp_path, path):
+    page = (ROOT / path).read_text(encoding="utf-8")
     (workflow,) = re.findall(r"^```yaml\n(# .github/workflows.*?)^```", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "capacity.yml").write_text(workflow)
     assert check("vendor.github-workflows", tmp_path / "capacity.yml").returncode == 0
@@ -116,6 +118,7 @@ def test_a_revision_that_git_does_not_know_is_told(repository, capfdbinary):
     assert not list(repository.folder.rglob("hacked"))
 
 
+@pytest.mark.slow
 def test_the_hook_checks_the_files_that_are_committed(repository, shell):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert hook.keys() == HOOK_KEYS

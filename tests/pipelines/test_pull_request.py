@@ -47,6 +47,7 @@ def amounts(text: str) -> tuple[float, float]:
     return before, now
 
 
+@pytest.mark.slow
 def test_a_pull_request_has_one_comment_that_a_second_push_updates(step, server, repository, tmp_path):
     server.comments |= {number: f"comment {number}" for number in range(1, 8)}  # of others, on three pages
     first = step(files="capacity/*.json\n", options="--months 2")
@@ -266,6 +267,7 @@ def test_nothing_is_left_of_the_base(step, repository):
     assert repository.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_merge_request_has_one_note_that_a_second_push_updates(template, server, repository, shell):
     job = template["gpu-plan"]
     (script,) = job["script"]

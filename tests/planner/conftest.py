@@ -49,6 +49,9 @@ def priced(tmp_path_factory):
         shutil.copytree(ROOT / "data", folder / "data")
         shutil.copytree(ROOT / "providers", folder / "providers", ignore=others)
         for path in sorted((folder / "providers").iterdir()):
+            if path.name in _list_providers_on_request() - {key[0] for key, _ in prices}:
+                shutil.rmtree(path)  # a plan that does not name them leaves them out: by compiling all others again
+                continue
             _only(path / "prices.csv", path.name, dict(prices), dict(days))
         if terms:
             lines = [",".join(SALE_COLUMNS), *terms]
@@ -56,6 +59,11 @@ def priced(tmp_path_factory):
         return Catalog.read(folder, cache=root / "cache")
 
     return lambda prices, days=None, terms=(): made(tuple(prices.items()), tuple((days or {}).items()), terms)
+
+
+@cache
+def _list_providers_on_request() -> frozenset[str]:
+    return frozenset(each.name for each in Catalog.embedded().provider_facts.values() if each.on_request)
 
 
 @cache

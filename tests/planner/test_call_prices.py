@@ -113,6 +113,7 @@ def test_a_price_of_nothing_is_a_fault(ask):
         ask(service(1), call_prices=[{"workload": "chat", "input_per_million": 0, "output_per_million": 0}])
 
 
+@pytest.mark.slow
 def test_a_price_near_nothing_is_met_at_none_of_the_volumes_that_may_be_asked_for(catalog, ask):
     """At a millionth of a cent a million, one node costs as much as calls of 5e14 million: the search ends before."""
     assert compared(catalog, ask, service(1_500), output_per_million=1e-8).meet_tokens_per_month is None

@@ -136,6 +136,7 @@ def standing(change: float, month: int) -> int:
     return math.ceil(4 * (1 + change) ** ((month - 0.5) / 12) - 1e-9)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("tail_weight", "expected"), [(0.0, "cloud"), (1.0, "onprem")])
 def test_the_choice_follows_the_stated_objective(priced, ask, tail_weight, expected):
     """Four T4 on demand cost 5 % more than a box of four, as planned: own. Demand may fall by up to 95 % a year: the

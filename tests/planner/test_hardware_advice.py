@@ -16,6 +16,7 @@ from planner.analysis.hardware_advice import (
     find_hardware_limits,
     find_tier,
     load_tiers,
+    load_workstations,
     owned_cost_per_hour,
     relative_speed,
 )
@@ -65,7 +66,7 @@ def test_everything_shown_meets_the_need_and_is_sold():
 
 def test_lists_go_by_cost_of_the_work_and_for_light_work_by_price():
     by_cost, by_price = advise(memory_gib=16), advise(light=True, memory_gib=16)
-    for kind in ("card", "server", "cloud"):
+    for kind in ("card", "workstation", "server", "cloud"):
         costs = [one.cost_per_work_hour for one in by_cost.choices[kind]]
         prices = [one.price for one in by_price.choices[kind]]
         assert costs == sorted(costs)
@@ -120,6 +121,40 @@ def test_nodes_that_starve_their_accelerators_are_told(provider, instance_type, 
     memory = PARTS[offering.accelerator].memory_gib
     found = find_feeding_limits(offering, offering.accelerator_count, memory)
     assert [one.code for one in found] == codes
+
+
+def test_the_cost_of_a_workstation_by_hand():
+    """Four RTX 5090 for 29,000 USD: 29,000 / 43,800 h = 0.6621; two supplies of 1.6 kW x 1.54 x 0.146 = 0.7195."""
+    (found,) = [one for one in advise(memory_gib=24).choices["workstation"] if one.name == "tinybox green v2"]
+    assert owned_cost_per_hour(29_000, 3.2) == pytest.approx(0.6621 + 0.7195, abs=1e-4)
+    assert found.cost_per_work_hour == pytest.approx(owned_cost_per_hour(29_000, 3.2) / (4 * found.speed))
+    assert (found.price, found.priced, found.accelerators, found.ecc) == (29_000, "2025", 4, False)
+    assert [one.code for one in found.limits] == ["geforce_datacenter"]  # 32 cores feed 4, and 192 GB are above 128
+
+
+def test_a_workstation_of_untold_power_counts_its_accelerators():
+    """One RTX PRO 6000 of 0.6 kW in 39,000 USD: 0.8904 + 0.1349 an hour."""
+    (found,) = [one for one in advise(memory_gib=96).choices["workstation"] if one.accelerators == 1]
+    assert found.cost_per_work_hour * found.speed == pytest.approx(0.8904 + 0.1349, abs=1e-4)
+    assert found.ecc is True
+
+
+def test_workstations_meet_what_is_asked_of_the_node():
+    names = {one.name for one in advise(memory_gib=24).choices["workstation"]}
+    assert names == {one.name for one in load_workstations()}
+    assert {one.name for one in advise(cpus=64).choices["workstation"]} == set()
+    assert all(one.host_memory_gib >= 192 for one in advise(host_memory_gib=192).choices["workstation"])
+    little = [one for one in advise(memory_gib=32, host_memory_gib=32).choices["workstation"] if one.accelerators == 1]
+    assert [one.limits[-1].code for one in little if one.host_memory_gib == 32] == ["geforce_datacenter"]
+
+
+def test_of_equal_costs_the_smallest_machine_goes_first():
+    """A slice of 576 TPU chips costs as much a chip as one of 4; a few are easier to buy."""
+    for kind, found in advise(memory_gib=80).choices.items():
+        costs = [(float(f"{one.cost_per_work_hour:.9g}"), one.accelerators) for one in found]
+        assert costs == sorted(costs), kind
+    slices = [one.accelerators for one in advise(memory_gib=80).choices["cloud"] if one.accelerator == "TPU-v5p"]
+    assert slices == [4]
 
 
 @pytest.mark.parametrize(

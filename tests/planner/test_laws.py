@@ -102,6 +102,7 @@ def _capacity_holds(strategy):
         assert hours <= nodes * 730 * (1 + 1e-6)
 
 
+@pytest.mark.slow
 @FEW
 @given(seeds)
 def test_an_extra_offer_never_raises_and_a_dearer_one_never_lowers(priced, ask, seed):

@@ -56,6 +56,7 @@ def test_a_region_without_a_term_price_says_so_in_the_headline(catalog, ask):
     assert "at 3.88 or less (savings_plan_3y_instance_no_upfront) cloud would be the choice" in sentence
 
 
+@pytest.mark.slow
 def test_a_term_price_below_the_flip_makes_cloud_the_choice_and_one_above_does_not(catalog, ask):
     asked = ask(service(), **WEST)
     term = target(plan(asked, catalog), "term")
@@ -65,6 +66,7 @@ def test_a_term_price_below_the_flip_makes_cloud_the_choice_and_one_above_does_n
     assert choices == ["cloud", "onprem"]
 
 
+@pytest.mark.slow
 def test_where_the_term_price_is_known_the_plan_is_its_sum(catalog, ask):
     """The three-year savings plan of us-east-1: 2 nodes x 23.77728 x 26,280 h = 1,249,733.84, and nothing is unknown.
     It stays the choice up to where cloud is 2 % above owning: 1.02 x own / (2 x 730 x 32.0433)."""

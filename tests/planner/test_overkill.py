@@ -89,6 +89,7 @@ class TestOwnCloud:
             (folder / name).write_text(text, encoding="utf-8")
         return Catalog.current()
 
+    @pytest.mark.slow
     def test_a_cpu_by_the_hour_wins_where_it_is_cheaper(self, with_cpus, ask) -> None:
         request = ask(scoring(XEON, {**L4, "units_per_second": 300}, memory_gib_total=20), strategies=["cloud"])
         found = plan(request, with_cpus)
@@ -103,6 +104,7 @@ class TestOwnCloud:
             "no_gpu_needed", pytest.approx(0.5 / (400 * 3600), rel=0.01),  # a little more with failures
         )  # fmt: skip
 
+    @pytest.mark.slow
     def test_where_a_gpu_is_cheaper_the_cpu_is_told_beside_it(self, with_cpus, ask) -> None:
         request = ask(scoring({**XEON, "units_per_second": 20}, L4), strategies=["cloud"])
         assert "scoring: a CPU can do it as well; by the hour: a CPU does a million samples for 6.9" in told(
@@ -177,6 +179,7 @@ class TestDescribedWork:
         "regions": ["us-east-1"],
     }  # fmt: skip
 
+    @pytest.mark.one_in(3)
     @pytest.mark.parametrize("weights", ["bf16", "int8", "int4"])  # integers are computed with in half precision
     def test_a_service_says_what_a_cpu_would_have_to_reach(self, priced, ask, weights: str) -> None:
         # 1,400 tokens of 2 x 8.03e9 operations: 2.2484e13 a request. A core of two Xeon 8480 has 114.7 TFLOPS / 112:
@@ -189,6 +192,15 @@ class TestDescribedWork:
         assert said.parameters["fraction"] == pytest.approx(0.1592, rel=2e-3)
         assert said.parameters["cpu"] == "CPU-2x-Xeon-8480-56c"
         assert "reached 16% or more of the data sheet of CPU-2x-Xeon-8480-56c" in str(said)
+
+    def test_next_to_nothing_is_less_than_a_hundredth_of_a_data_sheet(self, priced, ask) -> None:
+        """A hundredth of the requests above take a hundredth of the cores: 0.16 % of the data sheet, never «0 %»."""
+        network = {**self.CHAT["network"], "precision": "bf16"}
+        service = {**self.CHAT, "network": network, "demand": {"requests_per_second": 0.002}}
+        reasons = plan(ask(service, strategies=["cloud"]), priced({G6: 1.0})).recommendation.reasons
+        (said,) = [each for each in reasons if each.code == "described_work_on_cpus"]
+        assert said.parameters["fraction"] == pytest.approx(0.001592, rel=2e-3)
+        assert "reached less than 1% of the data sheet of CPU-2x-Xeon-8480-56c" in str(said)
 
     def test_training_is_out_of_reach_of_cpus(self, priced, ask) -> None:
         tune = {"name": "tune", "kind": "training", "unit": "tokens", "regions": ["us-east-1"],

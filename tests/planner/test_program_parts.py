@@ -78,6 +78,7 @@ def draw_program(data: st.DataObject) -> LinearProgram:
     return program
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
@@ -89,6 +90,7 @@ def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
         assert parts.bound <= parts.objective + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_small_program_costs_the_same_from_its_relaxation(data):
@@ -123,4 +125,5 @@ def test_what_costs_less_than_a_known_plan_stays(data):
     rough = solve_program(program, gap=1.0)
     if best.values:
         left = drop_costly_values(numbers, relax_program(numbers), rough)
-        assert solve_program(left).objective == pytest.approx(best.objective, abs=1e-6)
+        # bounds are left open by a millionth of the cost for each of six columns; the solver takes either end of that
+        assert solve_program(left).objective == pytest.approx(best.objective, rel=1e-5, abs=1e-5)

@@ -16,7 +16,7 @@ from planner.analysis.risk import BaselinePlan, monte_carlo, purchase_delay, unc
 from planner.analysis.risk.cost_model import StrategyCostModel, _select_used_resources
 from planner.analysis.risk.replanning import with_throughputs
 from planner.analysis.risk.switching_values import search_switching_values
-from planner.application import plan
+from planner.application import plan, plan_document
 from planner.cli._request_settings import parse_settings
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution
@@ -27,6 +27,7 @@ from planner.reports._content.risk import risk_section
 from planner.reports.json import loads
 from planner.request.errors import InvalidRequest
 from planner.result.formulas import evaluate_formula, referenced_names
+from pricing.catalog.price_catalog import Catalog
 
 FEW = settings(max_examples=settings.default.max_examples // 10)
 ON_DEMAND = {("aws", "us-east-1", "p5.48xlarge", "on_demand"): 55.04}
@@ -313,6 +314,19 @@ def test_draws_planned_anew_know_at_least_as_much(priced, owning):
     assert again.draws == 4 == sum(share.draws for share in again.recommended)
     assert 0 <= again.mean_regret <= again.p90_regret + 1e-6 or again.mean_regret > 0
     assert found.waiting == ()
+
+
+def test_draws_that_no_plan_meets_do_not_count():
+    """Hardware alone, with 2 % above what it costs to spend: dearer draws have no plan, and are told."""
+    job = {"name": "training", "demand": {"accelerator_hours_per_month": 5840, "accelerator": "H100"}}
+    asked = {"as_of": "2026-11-21", "months": 36, "strategies": ["onprem"], "workloads": [job]}
+    [alone] = plan_document(asked, Catalog.embedded()).strategies
+    most = 1.02 * alone.purchases[0].upfront
+    asked |= {"limits": {"capex_per_year": most}, "risk": {"draws": 100, "reoptimise": 12, "waits": []}}
+    found = plan_document(asked, Catalog.embedded()).risk
+    assert 0 < found.reoptimised.draws < 12
+    [note] = [note for note in found.notes if note.code == "draws_without_plan"]
+    assert note.parameters == {"draws": 12 - found.reoptimised.draws}
 
 
 @pytest.mark.slow

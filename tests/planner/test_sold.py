@@ -112,6 +112,7 @@ def test_a_gang_runs_on_nodes_that_are_joined(planned, provider, accelerator, ga
 GENERATIONS = ("TPU-v2", "TPU-v3", "TPU-v4", "TPU-v5e", "TPU-v5p", "TPU-v6e", "TPU-v7-Ironwood")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("accelerator", GENERATIONS)
 def test_every_gang_of_tpus_gets_one_slice_that_holds_it_or_the_name_of_the_next(catalog, accelerator):
     part = catalog.names.by_name[accelerator]
@@ -251,6 +252,7 @@ def test_no_cloud_beside_the_three_is_in_a_plan_that_names_none(planned):
     assert not any("lambda" in gap.subject for gap in made.gaps)
 
 
+@pytest.mark.slow
 def test_residency_refuses_a_region_whose_country_no_source_tells(planned):
     made, _ = planned(1, hours(730, "H100"), providers=["nebius"], residency=["EU"])
     assert made.status == "infeasible", "eu-north1 and eu-west1 by their names alone"

@@ -45,6 +45,7 @@ ENDS = [  # the end, and the months of December to March in which the cheaper ty
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("ends", "planned"), ENDS)
 def test_a_type_is_planned_to_the_last_month_that_is_over_before_its_end(solve, ends, planned):
     # g4dn.xlarge at 0.4, g4dn.2xlarge at 0.7 an hour, 730 hours a month

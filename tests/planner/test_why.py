@@ -156,6 +156,7 @@ def test_limits_whose_own_part_was_not_found_are_named_together(catalog, ask, ho
     assert plan(ask(hours("L4", 730), strategies=["cloud"]), catalog).status == "optimal"
 
 
+@pytest.mark.slow
 def test_a_budget_in_the_way_has_no_word_of_deadlines(catalog, ask, measured):
     """What a little more money does, a later deadline does not."""
     job = measured("A100-80GB-SXM", 1, 1000, 1e9, kind="training")

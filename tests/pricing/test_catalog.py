@@ -301,3 +301,11 @@ def test_prices_by_type_are_all_prices(catalog):
 def test_kinds_are_those_of_what_can_be_rented(catalog):
     for provider in catalog.providers:
         assert catalog.kinds[provider] == {q.price.kind for q in catalog.quotes(providers=[provider])}
+
+
+def test_the_lowest_prices_are_the_first_quotes(catalog):
+    """Of every offering and way of paying, read apart: the first quote, its rank and the number of quotes."""
+    for offering in catalog.offerings.values():
+        listed = catalog.by_option(offering)
+        expected = {option: (quotes[0].price, quotes[0].rank, len(quotes)) for option, quotes in listed.items()}
+        assert catalog.lowest_by_option(offering) == expected

@@ -260,6 +260,7 @@ FACT_FAULTS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("table", "line", "column", "value", "expected"), FACT_FAULTS)
 def test_a_fault_in_the_facts_is_named_with_its_place(small, table, line, column, value, expected):
     small.change(small.facts / table, line, column, value)

@@ -144,7 +144,7 @@ publication.publish_snapshot("aws", rows, Path(sys.argv[1]), made_by="x", day=da
 """
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [8, 0, 3, 9, 7])
 def test_killed_at_any_step_of_writing_leaves_the_last_good_snapshot(data, after):
     """The quarantine and seven files are put on the disk, then the folder is named (after 8), then it becomes current
@@ -158,6 +158,7 @@ def test_killed_at_any_step_of_writing_leaves_the_last_good_snapshot(data, after
     assert not [name for name in folders(data) if name.startswith(".new")], "what the dead process left is cleared"
 
 
+@pytest.mark.slow
 def test_an_unreadable_result_is_taken_back(data):
     publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     bad = fetched((P5, 51.0))
@@ -168,6 +169,7 @@ def test_an_unreadable_result_is_taken_back(data):
     assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]
 
 
+@pytest.mark.slow
 def test_what_is_held_is_listed_even_where_nothing_else_changes(data):
     good = [((*P5[:2], name, "on_demand"), per) for name, per in (("p4d.24xlarge", 21.9), ("p4de.24xlarge", 27.4))]
     publish_snapshot("aws", fetched((P5, 50.0), *good), data, made_by="a test", day=DAY)
@@ -178,6 +180,7 @@ def test_what_is_held_is_listed_even_where_nothing_else_changes(data):
     assert len(landed.quarantine.read_text().splitlines()) == 1, "only the head: nothing is held any more"
 
 
+@pytest.mark.slow
 def test_the_log_has_what_was_in_use_and_no_folder_that_a_killed_refresh_left(data):
     for price in (50.0, 51.0):
         publish_snapshot("aws", fetched((P5, price)), data, made_by="a test", day=DAY)
@@ -188,6 +191,7 @@ def test_the_log_has_what_was_in_use_and_no_folder_that_a_killed_refresh_left(da
     assert data_folder.read_snapshot_log("aws", data) == ("2026-11-21-001", "2026-11-21-002", "2026-11-21-004")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights of files as POSIX has them")
 @pytest.mark.parametrize("where", ["snapshots", "snapshots/aws"])
 def test_a_folder_that_cannot_be_written_is_a_failure_of_the_provider(data, where, monkeypatch):
@@ -262,6 +266,7 @@ print([q.price.price_per_hour for q in Catalog.current().quotes(instance_types=[
 """
 
 
+@pytest.mark.slow
 def test_it_lands_where_the_system_has_neither_fcntl_nor_links_nor_these_signals(data):
     """As on Windows; its own lock is msvcrt's, here the library takes a plain file."""
     done = subprocess.run(
@@ -283,6 +288,7 @@ def test_what_killed_writers_left_is_cleared_by_the_next(data):
     assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_could_not_be_named_as_current_is_taken_back(data, monkeypatch):
     publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
 
@@ -299,6 +305,7 @@ def sale_in_use(key: tuple[str, str, str, str] = P5) -> SaleTerm | None:
     return next(q.sale for q in Catalog.current().quotes(instance_types=[key[2]]) if q.price.key == key)
 
 
+@pytest.mark.slow
 def test_what_a_refresh_was_told_of_sale_stays_in_the_next_snapshots(data):
     """The shared table says in which regions P5 is sold in blocks, and nothing definite of on demand."""
     end = build_told_term(
@@ -319,6 +326,7 @@ def test_what_a_refresh_was_told_of_sale_stays_in_the_next_snapshots(data):
     assert sale_in_use().ends is None
 
 
+@pytest.mark.slow
 def test_the_tables_of_a_cloud_of_ones_own_outlive_an_import(data):
     """Its folder says how its types are joined and sold; a snapshot takes the place of that folder."""
     from pricing.fabric import FABRIC_COLUMNS
@@ -356,6 +364,7 @@ def test_the_tables_of_a_cloud_of_ones_own_outlive_an_import(data):
     assert catalog.fabric(catalog.offerings["aws", "p5.48xlarge"]).nodes_joined == 7
 
 
+@pytest.mark.slow
 def test_a_damaged_snapshot_costs_no_other_provider_and_is_replaced_from_the_one_before(data):
     for price in (50.0, 51.0):
         landed = publish_snapshot("aws", fetched((P5, price)), data, made_by="a test", day=DAY)

@@ -187,16 +187,19 @@ def with_plug_in(plug_in: Path, data: Path, *arguments: str, code: int = 0) -> s
     return done.stderr if code else done.stdout
 
 
+@pytest.mark.slow
 def test_a_plug_in_holds_the_whole_folder(plug_in):
     for name in (*PROVIDER_TABLES, "sources.csv"):
         assert (plug_in / "gpu_planner_lambda" / name).read_bytes() == (EXAMPLE / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_an_installed_plug_in_is_part_of_the_catalogue(plug_in, tmp_path):
     providers, folder, prices = json.loads(with_plug_in(plug_in, tmp_path, "-c", SEEN))
     assert (providers, folder, prices) == ([*Catalog.embedded().providers], "gpu_planner_lambda", [31.92])
 
 
+@pytest.mark.slow
 def test_an_own_folder_goes_before_a_plug_in(plug_in, data):
     prices = (data / "providers/lambda/prices.csv").read_text()
     (data / "providers/lambda/prices.csv").write_text(prices.replace("31.92", "30"))

@@ -127,6 +127,7 @@ def test_nothing_read_lands_nothing(data, adapter):
     assert [p.name for p in (data / "snapshots" / "aws").iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_two_rows_that_disagree_are_both_refused_and_the_old_price_stays(data, adapter):
     adapter(
         one=lambda: iter([price("us-east-1", 55.0), price("us-east-2", 54.0)]),
@@ -165,6 +166,7 @@ def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
     assert [p.name for p in (data / "snapshots" / "aws").iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_two_refreshes_at_once(data, adapter):
     adapter(prices=lambda: iter([price("us-east-1", 50.0)]))
     with data_folder.lock_provider("aws", data):
@@ -249,6 +251,7 @@ def test_a_call_that_fails_for_ever_is_given_up_long_before_the_time_limit():
         assert least <= len(calls) <= most, kind
 
 
+@pytest.mark.slow
 def test_an_answer_without_an_end_costs_its_task_alone_and_ends_with_the_time(data, adapter, monkeypatch):
     """A server that sends a byte from time to time meets every limit of a call."""
     monkeypatch.setattr(price_refresh, "GRACE_S", 0.1)

@@ -10,7 +10,7 @@ import pytest
 from pricing.catalog.price_catalog import Catalog
 from pricing.csv_tables import TableRow
 from pricing.fabric import unknown_fabric
-from pricing.sale import TOLD, SaleTerm, build_told_term, merge_told_terms
+from pricing.sale import TOLD, SaleTerm, build_told_term, find_sale_term, merge_told_terms
 from tools.importer import import_facts
 from tools.importer.fabrics import build_fabric
 from tools.importer.sale_terms import build_sale_terms, tidy_source
@@ -228,6 +228,14 @@ def test_a_provider_folder_may_say_itself_how_its_types_are_sold(small, tmp_path
     term = catalog.quotes(instance_types=["a.sixth"])[0].sale
     assert term is not None
     assert term.state(TODAY) == "not_sold"
+
+
+def test_every_price_has_the_term_that_its_type_gives_it(catalog):
+    """Quotes keep what was found; without it each price is looked for among all terms of its type."""
+    quotes = catalog.quotes(include_retired=True, include_parts=True)
+    assert any(quote.sale is not None and quote.sale.region for quote in quotes)
+    for quote in quotes:
+        assert quote.sale == find_sale_term(quote.price, catalog.sale_terms(*quote.offering.key))
 
 
 # What the shipped tables say, each from the page that the row names

@@ -151,6 +151,7 @@ def test_what_has_no_rate_is_left_out_and_counted(catalog, seen):
     assert all(system.price is None for system in nothing.systems)
 
 
+@pytest.mark.slow
 def test_rules_decide_alone_whatever_their_order(seen):
     lines = ["aws,,,,,10,,,2026-01-01,,", "aws,,p5*,,,20,,,2026-01-01,,", ",,,us-east-1,,30,,,2026-01-01,,"]
     one, turned = seen(*lines), seen(*reversed(lines))
@@ -214,3 +215,13 @@ def test_only_what_differs_is_an_adjusted_price(seen):
     there = seen("aws,,p5*,,on_demand,12,,,2026-01-01,,")
     kinds = {type(q.price) for q in there.quotes(providers=["gcp"])}
     assert kinds == {Price}
+
+
+def test_the_lowest_prices_are_those_of_the_view(seen):
+    """A discount on one region moves the lowest price there: 55.04 less 90 % is 5.504."""
+    there = seen("aws,,p5.48xlarge,us-east-1,on_demand,90,,,2026-01-01,,")
+    offering = there.offerings["aws", "p5.48xlarge"]
+    lowest = there.lowest_by_option(offering)["on_demand"]
+    assert lowest.price.price_per_hour == pytest.approx(5.504)
+    assert lowest.price.region == "us-east-1"
+    assert lowest.prices == len(there.by_option(offering)["on_demand"])

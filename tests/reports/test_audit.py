@@ -79,6 +79,7 @@ def test_one_formula_along_a_row(plan, workbook):
     assert looked or plan.status == "infeasible"
 
 
+@pytest.mark.one_in(6)
 def test_no_amount_is_typed_into_a_formula(workbook):
     """Numbers in formulas are of calendars, rounding and counting; decimals only what a sum may round off."""
     for sheet in workbook[1]:
@@ -112,6 +113,7 @@ def test_a_text_among_prices_or_choices_is_told(live, cell):
     assert said(live).startswith("AN INPUT")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("value", "state"), [(8.0, "out of range"), (-0.1, "out of range"), (0.09, "changed here")])
 def test_a_share_above_one_is_told(live, value, state):
     """8 was typed where 8 % was meant."""

@@ -31,7 +31,7 @@ def test_a_format_says_what_it_is(name):
     assert re.fullmatch(r"(\.[a-z]+)+", load(name).SUFFIX)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_plan_gives_the_same_bytes(name, plan):
     first = load(name).render(plan)
@@ -71,6 +71,7 @@ def plan_without_bound(plan):
     return replace(plan, strategies=(unbounded, *others))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plan_without_a_bound_has_none(name, plan_without_bound):
     data = whole(name, plan_without_bound)
@@ -89,6 +90,7 @@ def test_a_plan_without_a_bound_has_none(name, plan_without_bound):
 SHOWS_ID = {"text", "markdown", "json", "xlsx", "focus", "infracost", "terraform"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_digest_stands_where_the_id_stands(name, plan):
     """A workbook and a folder of Terraform are zip files. FOCUS has no rows where nothing is planned."""

@@ -205,6 +205,7 @@ def checks_pass(values: dict) -> bool:
     return next(row[5] for row in values["Checks"] if str(row[0]).startswith("checks failed")) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_workbook_says_what_the_plan_says(made, name, sheets):
     found = made(name)
@@ -216,6 +217,7 @@ def test_the_workbook_says_what_the_plan_says(made, name, sheets):
         assert kept == (pytest.approx(value, rel=1e-9, abs=CENT) if isinstance(value, int | float) else value), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_moved_inputs_say_what_a_plan_made_anew_says(made, name, sheets):
     found = made(name)
@@ -249,6 +251,7 @@ def _plain(found: Plan):
     return [replace(choice, parts=()) for choice in found.ledger.choices]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scenario", [LOW_COST, HIGH_COST])
 @pytest.mark.parametrize("name", CASES)
 def test_the_switch_pays_the_plan_again(made, name, scenario):

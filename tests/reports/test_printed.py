@@ -34,6 +34,7 @@ def rupiah():
     return found, openpyxl.load_workbook(io.BytesIO(render(found)), data_only=True)
 
 
+@pytest.mark.slow
 def test_a_review_takes_eight_pages_at_most(rupiah):
     """Each review sheet is fitted to the pages that it may take, whatever is on it, and they come first."""
     _, book = rupiah
@@ -46,6 +47,7 @@ def test_a_review_takes_eight_pages_at_most(rupiah):
     assert all(book[name].print_area for name in REVIEW_SHEETS)
 
 
+@pytest.mark.slow
 def test_no_amount_is_wider_than_its_column(rupiah):
     """An amount of money has two decimals and room for a bracket: what does not fit is shown as ###."""
     found, book = rupiah
@@ -65,6 +67,7 @@ def test_no_amount_is_wider_than_its_column(rupiah):
     assert seen > 100
 
 
+@pytest.mark.slow
 def test_shares_are_per_cent_and_machines_whole(rupiah):
     found, book = rupiah
     sheet = book["Assumptions"]

@@ -73,6 +73,15 @@ ROWS: Mapping[str, tuple[tuple[str, dict[str, object]], ...]] = {
         ("audit", {"id": 1, "time": 1.0, "project": "research", "caller": "ada", "action": "plan", "subject": "p",
                    "request_id": "r"}),
     ),
+    "0003": (
+        ("reviews", {"id": "v", "project": "research", "plan_id": "p", "title": "October", "state": "{}", "version": 1,
+                     "author": "ada", "created": 1.0, "changed": 1.0}),
+        ("review_links", {"digest": "l", "project": "research", "review": "v", "author": "ada", "created": 1.0,
+                          "expires": 2.0}),
+        ("reading_answers", {"project": "research", "question": "q", "choice": "c", "author": "ada", "changed": 1.0}),
+        ("price_snapshots", {"digest": "c", "version": "1", "oldest_price": "2026-01-01", "prices": 1, "coverage": "{}",
+                             "first_used": 1.0, "last_used": 1.0}),
+    ),
 }  # fmt: skip
 """A row of each table, by the revision that made the table."""
 
@@ -85,6 +94,7 @@ def test_every_schema_but_the_last_has_rows_to_keep():
     assert list(ROWS) == revisions()[:-1]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("revision", list(ROWS))
 def test_a_store_of_every_earlier_schema_keeps_what_it_has(store_url, revision):
     engine = open_engine(store_url)
@@ -109,5 +119,5 @@ def test_a_store_of_every_earlier_schema_keeps_what_it_has(store_url, revision):
     assert opened.plans.find("research", "p") == StoredPlan("research", "d", "p", b"x", "c", "1")
     assert opened.jobs.claim("one", ["long"], 60).record.id == "j"
     assert [key.name for key in opened.keys.list()] == (["ada"] if revision >= "0002" else [])
-    assert opened.reviews.list("research") == []
+    assert [review.title for review in opened.reviews.list("research")] == (["October"] if revision >= "0003" else [])
     opened.close()

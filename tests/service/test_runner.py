@@ -119,6 +119,7 @@ def test_a_plan_of_the_queue_is_stored(store):
     assert document["months"] == 2
 
 
+@pytest.mark.slow
 def test_a_job_whose_worker_is_killed_is_begun_again(store):
     asked = store.jobs.add(job_of(question(LARGE, 24), limit=0), waits=False)
     with runner(store, attempts=2) as made:
@@ -135,6 +136,7 @@ def test_a_job_whose_worker_is_killed_is_begun_again(store):
     assert "Traceback" not in ended.problem.decode()
 
 
+@pytest.mark.slow
 def test_a_short_plan_that_takes_long_makes_room_for_the_next(store):
     """One general worker, which has a long plan; the reserved one has a plan that takes long, and another waits."""
     long = store.jobs.add(job_of(question(LARGE, 23), limit=0), waits=False)
@@ -149,6 +151,7 @@ def test_a_short_plan_that_takes_long_makes_room_for_the_next(store):
         assert store.jobs.cancel("default", asked.id)
 
 
+@pytest.mark.slow
 def test_a_short_plan_that_takes_long_goes_on_where_none_waits(store):
     asked = store.jobs.add(job_of(question(MIXED, 12), limit=10**9), waits=False)
     with runner(store, short_seconds=0.001):
@@ -157,6 +160,7 @@ def test_a_short_plan_that_takes_long_goes_on_where_none_waits(store):
     assert (ended.state, ended.lane, ended.attempts) == ("done", "short", 1)
 
 
+@pytest.mark.one_in(2)
 def test_a_cancelled_job_frees_its_worker(store):
     asked = store.jobs.add(job_of(question(LARGE, 24), limit=0), waits=False)
     with runner(store) as made:
@@ -166,6 +170,7 @@ def test_a_cancelled_job_frees_its_worker(store):
         until(lambda: not is_alive(busy))
 
 
+@pytest.mark.slow
 def test_what_ends_hands_back_what_it_runs(store):
     asked = store.jobs.add(job_of(question(LARGE, 24), limit=0), waits=False)
     with runner(store):
@@ -186,6 +191,7 @@ def test_a_plan_that_the_clock_cuts_is_an_answer_but_none_for_later(store):
     assert store.jobs.find_answer("default", ended.digest) is None
 
 
+@pytest.mark.slow
 def test_a_plan_past_its_grace_is_a_problem(store):
     asked = store.jobs.add(job_of(question(LARGE, 24), limit=0), waits=False)
     with runner(store, seconds=0.2, grace_seconds=0.2):

@@ -219,7 +219,7 @@ def test_a_plan_of_a_review_outlives_others_and_goes_with_it(store, new_job):
     secret = store.reviews.share(review, "ada", time.time() + 1000)
     store.answers.put(ADA, {"sheets": "all"})
     age(store, days=2)
-    store.reviews.change(review, "April", "{}")
+    store.reviews.change(review, review.plan_id, "April", "{}")
     assert prune_store(store.engine, 1, None) == {"jobs": 1, "plans": 1, "reviews": 0, "answers": 1}
     assert store.plans.find("default", "kept") is not None
     assert store.jobs.find_question("default", "kept") is not None
@@ -246,7 +246,7 @@ def test_reviews_and_answers_are_of_a_project(store):
     assert store.reviews.find("finance", review.id) is None
     assert store.reviews.list("finance") == []
     assert not store.reviews.delete("finance", review.id)
-    assert store.reviews.change(replace(review, project="finance"), "x", "{}") is None
+    assert store.reviews.change(replace(review, project="finance"), review.plan_id, "x", "{}") is None
     store.answers.put(ADA, {"sheets": "all", "x" * 301: "too long to be one of ours"})
     store.answers.put(replace(ADA, project="finance"), {"sheets": "Ads"})
     assert store.answers.list("default") == {"sheets": "all"}

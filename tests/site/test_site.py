@@ -79,6 +79,7 @@ def pages(site) -> dict[Path, Loaded]:
     return {path: Loaded(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
 
 
+@pytest.mark.slow
 def test_every_page_is_in_it(site):
     made = {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
     written = {path.relative_to(ROOT / "docs").with_suffix("") for path in (ROOT / "docs").rglob("*.md")}
@@ -86,6 +87,7 @@ def test_every_page_is_in_it(site):
     assert written <= made
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_another_host(pages, site):
     assert sum(len(page.urls) for page in pages.values()) > 500
     assert {url for page in pages.values() for url in page.urls if re.match(r"(\w+:)?//", url)} == set()
@@ -94,6 +96,7 @@ def test_nothing_is_loaded_from_another_host(pages, site):
         assert [url for found in loaded for url in found if re.match(r"(https?:)?//", url)] == [], sheet
 
 
+@pytest.mark.slow
 def test_every_link_within_the_site_leads_somewhere(pages):
     """MkDocs looks at the links of Markdown; this looks at what came of them, menus included."""
     dead = []
@@ -110,6 +113,7 @@ def test_every_link_within_the_site_leads_somewhere(pages):
     assert dead == []
 
 
+@pytest.mark.slow
 def test_links_to_the_repository_name_files_that_it_has(pages):
     repository = "https://github.com/gpu-planner/gpu-planner/"
     links = {link for page in pages.values() for link in page.links if link.startswith(repository)}
@@ -142,11 +146,13 @@ def test_each_guide_is_sorted_by_who_needs_it():
     assert sorted(listed) == sorted(path.stem for path in (ROOT / "docs/guides").glob("*.md"))
 
 
+@pytest.mark.slow
 def test_files_are_named_above_their_blocks(site):
     text = (site / "guides/reviews.html").read_text(encoding="utf-8")
     assert '<span class="filename">november.yaml</span>' in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [pytest.param(360, marks=pytest.mark.slow), 1280])
 def test_pages_opened_as_files_are_searched_and_ask_nobody(site, browser, width):  # noqa: F811
     context = browser.new_context(viewport={"width": width, "height": 800})

@@ -77,6 +77,7 @@ def check(build: Any, tfcheck: Any, write: Any, tmp_path: Path) -> Checker:
     return Checker(build, tfcheck, write, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "provider", [pytest.param(name, marks=() if name == "gcp" else pytest.mark.slow) for name in PROVIDERS]
 )
@@ -103,6 +104,7 @@ def test_every_node_pool_of_kubernetes_is_accepted_under_every_option(provider: 
     assert (check(provider, rows(provider, one_a_family=False), "kubernetes") > 20) == has_module
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_every_option_of_every_current_offering_is_emitted_or_refused_with_a_reason(
     provider: str, build: Callable[..., Plan]

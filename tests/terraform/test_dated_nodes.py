@@ -126,6 +126,7 @@ def test_a_block_that_fills_its_month_ends_in_the_next() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_terraform_says_so(tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path) -> None:
     """Before the blocks open no group has nodes; each has its own reservation; the README names the times."""
     plan = plan_of(THIRTY_DAYS, [ORDERS], ("2996-12",))

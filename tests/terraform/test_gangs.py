@@ -37,6 +37,7 @@ def root(
     return planned
 
 
+@pytest.mark.slow
 def test_a_gang_on_infiniband_has_one_placement_group(root: Root) -> None:
     # 128 accelerators on nodes of 8: 16 nodes
     checked = root(("azure/eastus", "Standard_ND96isr_H100_v5", "on_demand", 16), 128)
@@ -59,6 +60,7 @@ def test_a_gang_on_efa_has_one_subnet_and_one_placement_group(root: Root) -> Non
     assert [each["interface_type"] for each in template["network_interfaces"]] == ["interface", *["efa-only"] * 32]
 
 
+@pytest.mark.slow
 def test_nodes_without_a_gang_keep_their_subnets(root: Root) -> None:
     checked = root(("aws/us-east-1", "p5.48xlarge", "on_demand", 2), 8, own=TWO_SUBNETS)
     (group,) = checked.resources("aws_autoscaling_group")
@@ -67,6 +69,7 @@ def test_nodes_without_a_gang_keep_their_subnets(root: Root) -> None:
     assert checked.resources("aws_placement_group") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "plain", "rdma"), [("a3-highgpu-8g", 4, 0), ("a3-megagpu-8g", 8, 0), ("a3-ultragpu-8g", 1, 8)]
 )
@@ -92,12 +95,14 @@ def test_a_gang_on_a3_has_the_networks_of_its_accelerators(machine: str, plain: 
         assert policy["group_placement_policy"][0]["collocation"] == "COLLOCATED"
 
 
+@pytest.mark.slow
 def test_one_node_of_a3_needs_no_further_network(root: Root) -> None:
     checked = root(("gcp/us-central1", "a3-highgpu-8g", "on_demand", 4), 8)
     assert checked.resources("google_compute_network") == []
     assert checked.resources("google_compute_resource_policy") == []
 
 
+@pytest.mark.slow
 def test_a_node_pool_of_a_gang_has_the_networks_too(root: Root) -> None:
     checked = root(("gcp/us-central1", "a3-megagpu-8g", "on_demand", 4), 32, nodes="kubernetes")
     (pool,) = checked.resources("google_container_node_pool")
@@ -114,6 +119,7 @@ def slice_plan(build: Callable[..., Plan]) -> Plan:
     return replace(plan, strategies=(replace(plan.strategies[0], uses=uses),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", ["vm", "kubernetes"])
 def test_a_gang_on_tpus_is_one_slice(
     nodes: str, slice_plan: Plan, tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path

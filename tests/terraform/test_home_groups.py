@@ -44,6 +44,7 @@ def planned(tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: P
     return run
 
 
+@pytest.mark.slow
 def test_an_auto_scaling_group_holds_both(planned: Callable[..., Any]) -> None:
     """2 on demand and 3 on spot are 5 with 2 on demand first; then 1 of 7."""
     for month, desired, base in (("2996-12", 5, 2), ("2997-01", 7, 1)):
@@ -53,6 +54,7 @@ def test_an_auto_scaling_group_holds_both(planned: Callable[..., Any]) -> None:
         assert policy["on_demand_percentage_above_base_capacity"] == 0
 
 
+@pytest.mark.slow
 def test_a_flexible_scale_set_holds_both(planned: Callable[..., Any]) -> None:
     place = ("azure/westeurope", "Standard_NC24ads_A100_v4")
     for month, instances, base in (("2996-12", 5, 2), ("2997-01", 7, 1)):

@@ -60,6 +60,7 @@ def planned(tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: P
     return run
 
 
+@pytest.mark.slow
 def test_what_azure_does_not_take_has_no_nodes_until_the_next_apply(planned: Callable[[Plan], Any]) -> None:
     """The count of the apply would have run from the tenth month on: 3 x 730 hours for 60."""
     (setting,) = planned(a_year("azure/eastus", "Standard_ND96isr_H100_v5")).resources(

@@ -269,6 +269,7 @@ def plan_of(seed: int, nodes: str, build: Callable[..., Plan]) -> Plan:
     return replace(plan, strategies=(replace(plan.strategies[0], uses=tuple(uses())),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("nodes", "seed"),
     [

@@ -219,6 +219,7 @@ def test_an_auto_scaling_group_follows_hours_and_week(planned: Callable[..., Any
     ]
 
 
+@pytest.mark.slow
 def test_a_group_of_google_follows_hours_and_week(planned: Callable[..., Any]) -> None:
     checked = planned("gcp", "gcp/us-central1", "a3-highgpu-8g")
     found = {
@@ -236,6 +237,7 @@ def test_a_group_of_google_follows_hours_and_week(planned: Callable[..., Any]) -
     assert [manager.get("target_size") for manager in managers] == [None, None]
 
 
+@pytest.mark.slow
 def test_a_scale_set_follows_hours_and_week(planned: Callable[..., Any]) -> None:
     checked = planned("azure", "azure/eastus", "Standard_ND96isr_H100_v5")
     by_name = {
@@ -259,6 +261,7 @@ def test_a_scale_set_follows_hours_and_week(planned: Callable[..., Any]) -> None
     assert weekly == [(days, [0], 1), (days, [9], 3), (days, [18], 1), (["Saturday", "Sunday"], [0], 1)]
 
 
+@pytest.mark.slow
 def test_a_slice_used_in_part_ends_without_an_apply(
     tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -276,6 +279,7 @@ def test_a_slice_used_in_part_ends_without_an_apply(
     assert slice_["metadata"]["end-at"] == "2996-01-01T20:00:00Z"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("provider", "where", "name", "kind"),
     [

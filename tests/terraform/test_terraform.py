@@ -27,6 +27,7 @@ def slow(case: Any) -> Any:
     return pytest.param(case, marks=pytest.mark.slow)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_is_valid_by_itself(name: str, tfcheck: Check) -> None:
     checked = tfcheck(ROOT / name)
@@ -38,6 +39,7 @@ def test_an_example_can_be_planned(name: str, example: Check) -> None:
     assert example(name).planned
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", ["azure", "gcp_tpu", slow("gcp_n1"), slow("aws"), slow("hostile")])
 def test_an_emitted_root_is_valid(
     name: str, plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
@@ -142,6 +144,7 @@ def test_a_fault_in_a_module_is_rejected(
     assert error in checked.errors
 
 
+@pytest.mark.slow
 def test_bad_layout_is_rejected(plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path) -> None:
     written = files(plans["gcp_n1"])
     text = written["gcp/main.tf"].decode().replace("  project = ", "  project   = ", 1).encode()
@@ -151,6 +154,7 @@ def test_bad_layout_is_rejected(plans: dict[str, Plan], tfcheck: Check, write: W
     assert not checked.ok
 
 
+@pytest.mark.slow
 def test_what_is_not_filled_in_or_cannot_be_is_named_all_at_once(
     plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:

@@ -86,11 +86,13 @@ def test_a_model_that_older_providers_take_for_standard_needs_a_newer_one() -> N
         assert ('">= 7.42, < 8.0"' in text) == newer, text
 
 
+@pytest.mark.slow
 def test_flex_start_runs_a_week_at_most(template: Callable[..., tuple[Any, dict[str, Any]]]) -> None:
     _, found = template(plan_of(*A3, "flex_start", 2, 400))
     assert found["scheduling"][0]["max_run_duration"][0]["seconds"] == 7 * 86400
 
 
+@pytest.mark.slow
 def test_dated_days_are_bound_to_their_reservation(template: Callable[..., tuple[Any, dict[str, Any]]]) -> None:
     _, found = template(plan_of(*A3, "calendar"))
     scheduling = found["scheduling"][0]
@@ -102,6 +104,7 @@ def test_dated_days_are_bound_to_their_reservation(template: Callable[..., tuple
     assert (affinity["type"], affinity["specific_reservation"][0]["values"]) == ("SPECIFIC_RESERVATION", ["training"])
 
 
+@pytest.mark.slow
 def test_a_gang_in_a_reservation_has_no_placement_of_its_own(
     template: Callable[..., tuple[Any, dict[str, Any]]],
 ) -> None:
@@ -114,6 +117,7 @@ def test_a_gang_in_a_reservation_has_no_placement_of_its_own(
         assert len(found["network_interface"]) == 5  # GPUDirect joins them either way
 
 
+@pytest.mark.slow
 def test_a_commitment_that_needs_a_reservation_starts_in_it(
     template: Callable[..., tuple[Any, dict[str, Any]]],
 ) -> None:
@@ -123,6 +127,7 @@ def test_a_commitment_that_needs_a_reservation_starts_in_it(
     assert found["reservation_affinity"][0]["type"] == "SPECIFIC_RESERVATION"
 
 
+@pytest.mark.slow
 def test_each_month_has_the_reservation_of_its_own_purchase(
     tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -74,7 +74,7 @@ def pick_under_limits(
 
 def _estimate_tpot(point: ServingPoint, nearby: NearbyResults, coefficients: Effects) -> float:
     """ln of the seconds of an output token."""
-    split, *_ = correct_split(point, nearby, coefficients)
+    split = correct_split(point, nearby, coefficients)
     return math.log(output_token_seconds(point, split, correct_first_token(point, split, nearby, coefficients)))
 
 

@@ -1,7 +1,9 @@
 """Errors of the speed model on results left out, and the intervals that hold 80 % of them.
 
-Results are left out by model, by accelerator, by model and accelerator together, and by source, as users meet them; a
-further question shows one result of each curve (all but the requests at once the same) and asks for the others.
+Results are left out by model, by accelerator, by model and accelerator together, and by source, as users meet them.
+Two further questions show one result and ask for the others: one published, of the same replica but maybe of another
+version, day or way to divide it, as publishers' are; and one measured by the asker, of the same curve (all but the
+requests at once the same).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from planner.performance.serving.rate_estimates import (
     known_results,
     load_intervals,
 )
-from planner.performance.serving.serving_results import OWN, ServingResult
+from planner.performance.serving.serving_results import OWN, PUBLISHED, ServingResult
 from planner.performance.serving.speed_model import PARTS, SERVED, STATIC, Effects
 from tools.serving.limit_picks import BREAK_TOLERANCE, LimitPick, pick_under_limits
 from tools.serving.model_fitting import fit_coefficients, fitted_results, log_cycle
@@ -42,8 +44,8 @@ LEFT_OUT: Mapping[str, Callable[[ServingResult], str]] = {
     "model and accelerator": lambda result: f"{result.family}|{_part_name(result)}",
     "source": lambda result: result.repository,
 }
-ONE_POINT, ONE_POINT_OF = {"published": "all but one of a curve", OWN: "all but one, measured"}, "model and accelerator"
-"""The question with one result of each curve shown, by the origin that it is given."""
+ONE_POINT, ONE_POINT_OF = {PUBLISHED: "all but one, published", OWN: "all but one, measured"}, "model and accelerator"
+"""The question with one result shown, by the origin that it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _validate(
         coefficients = {**coefficients, **fit_prompt_times(kept, coefficients)}
         known = known_results(kept, coefficients)
         hidden = [result for result in usable if key(result) in fold]
-        curves = _group_curves(hidden)
+        curves, replicas = _group_results(hidden, _curve_of), _group_results(hidden, _replica_of)
         for curve in curves.values():
             yield from pick_under_limits(name, curve, known, coefficients)
             if name == ONE_POINT_OF:
@@ -91,9 +93,10 @@ def _validate(
             if (point.fit, PARTS[0], "", "") not in coefficients:
                 continue
             yield judge_result(result, name, known, coefficients)
-            others = [other for other in curves[_curve_of(result)] if other is not result]
-            if others and name == ONE_POINT_OF:
-                for origin, question in ONE_POINT.items():
+            for origin, question in ONE_POINT.items() if name == ONE_POINT_OF else ():
+                alike = curves[_curve_of(result)] if origin == OWN else replicas[_replica_of(result)]
+                others = [other for other in alike if other is not result]
+                if others:
                     one = replace(others[result.line % len(others)], origin=origin)
                     yield judge_result(result, question, add_results(known, [one], coefficients), coefficients)
 
@@ -103,24 +106,32 @@ def judge_result(result: ServingResult, name: str, known: KnownResults, coeffici
     point = result.point
     assert point is not None
     nearby = find_nearby(point, known)
-    split, basis, _ = correct_split(point, nearby, coefficients)
+    split, (basis, _) = correct_split(point, nearby, coefficients), nearby.judge(point.concurrency)
     first = None
     if point.load == SERVED and result.ttft_s:
         first = math.log(result.ttft_s / correct_first_token(point, split, nearby, coefficients))
     return LeftOutResult(result, name, basis, math.log(math.fsum(split.values())) - log_cycle(result), first)
 
 
-def _curve_of(result: ServingResult) -> tuple[object, ...]:
-    """Results of one curve differ only in the requests at once."""
+def _replica_of(result: ServingResult) -> tuple[object, ...]:
+    """What a question tells of a replica, and the source."""
     assert result.point is not None
     return (replace(result.point, concurrency=1.0), result.repository)
 
 
-def _group_curves(results: Sequence[ServingResult]) -> Mapping[tuple[object, ...], Sequence[ServingResult]]:
-    curves: dict[tuple[object, ...], list[ServingResult]] = {}
+def _curve_of(result: ServingResult) -> tuple[object, ...]:
+    """Results of one curve differ only in the requests at once: the model, the version of the engine, the parallelism
+    and the day are the same, too."""
+    return (*_replica_of(result), result.setup)
+
+
+def _group_results(
+    results: Sequence[ServingResult], key: Callable[[ServingResult], tuple[object, ...]]
+) -> Mapping[tuple[object, ...], Sequence[ServingResult]]:
+    groups: dict[tuple[object, ...], list[ServingResult]] = {}
     for result in results:
-        curves.setdefault(_curve_of(result), []).append(result)
-    return curves
+        groups.setdefault(key(result), []).append(result)
+    return groups
 
 
 def fit_intervals(cases: Sequence[LeftOutResult]) -> list[tuple[str, str, float, float, int]]:

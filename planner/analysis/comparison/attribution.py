@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from planner.analysis.comparison import work_changes
@@ -28,6 +28,7 @@ from planner.request.ownership import Finance, Site
 from planner.result import EXISTING_SUFFIX, OPERATORS, RequestedWorkload
 from planner.result.comparison import ComparedValue
 from planner.supply.payments import build_terms
+from pricing.frozen_values import dataclass
 
 GOODPUT_ASSUMPTIONS = frozenset(
     {

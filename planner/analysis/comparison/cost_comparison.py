@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from planner.analysis.comparison.attribution import AttributionSequence
 from planner.analysis.comparison.currency_conversion import find_comparison_rates
@@ -18,6 +17,7 @@ from planner.analysis.comparison.state_reconstruction import reconstruct_state
 from planner.analysis.comparison.work_changes import ComparedPlan, PlanPair
 from planner.result import Gap, Plan
 from planner.result.comparison import CauseComponent, CostCause
+from pricing.frozen_values import dataclass
 
 CAUSES = {
     "exchange rate": "prices listed in another currency, at the rate of the new plan",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.analysis.comparison.strategy_state import Place, StrategyState, is_money_commitment, price_place
 from planner.request import assumptions as figures
 from planner.result import Assumption, Plan
+from pricing.frozen_values import dataclass
 from pricing.price import Price
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.analysis.comparison.cost_comparison import compare_costs
 from planner.analysis.comparison.currency_conversion import NoCommonCurrency, find_comparison_rates
@@ -25,6 +24,7 @@ from planner.result.comparison import (
     month_span,
 )
 from planner.result.message import Message, message
+from pricing.frozen_values import dataclass
 
 ALWAYS_LISTED_TOPICS: frozenset[Topic] = frozenset({"cost", "recommendation", "month"})
 """Topics listed also without a change."""

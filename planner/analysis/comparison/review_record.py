@@ -7,13 +7,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 
 from planner.request.calendar import name_month
 from planner.result import Plan, Strategy
 from planner.result.comparison import TOPIC_TITLES, ComparedValue, Topic
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 NOT_POSSIBLE = "not possible"
 RECOMMENDED = "recommended"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
@@ -24,6 +23,7 @@ from planner.supply import payments as paying
 from planner.supply.candidates import ExistingCapacity
 from planner.supply.price_rules import commitment_pool
 from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
+from pricing.frozen_values import dataclass
 from pricing.price import AdjustedPrice, Price, parse_purchase_option
 
 Place = tuple[str, str, str, str]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.analysis.comparison.state_reconstruction import find_deadline_workloads
 from planner.analysis.comparison.strategy_state import ROUNDING_TOLERANCE, Place, PlacedWork, StrategyState, WorkKey
 from planner.result import Plan, RequestedWorkload, Strategy
+from pricing.frozen_values import dataclass
 
 NO_WORK = PlacedWork(0.0, 0.0, 0.0, 0.0)
 WorkloadPlace = tuple[str, Place]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -17,6 +16,7 @@ from planner.result import Strategy
 from planner.result.financial_views import BreakEvenPrice, OwningReturn
 from planner.supply import payments as paying
 from planner.supply.candidates import Resource
+from pricing.frozen_values import dataclass
 
 PriceScope = Literal["hourly", "cloud"]
 CheaperSide = Literal["above", "below", "always", "never"]

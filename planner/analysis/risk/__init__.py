@@ -7,7 +7,7 @@ changes which decisions are possible. Knows neither solver nor payments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from planner.analysis.risk import monte_carlo, replanning, tornado, uncertain_assumptions
@@ -22,6 +22,7 @@ from planner.result import Assumption, PriceUsed, Recommendation, StrategyName, 
 from planner.result.audit_trail import AuditTrail
 from planner.result.message import Message, message
 from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from planner.analysis.risk.response_surface import Vector
@@ -91,7 +92,7 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
         return None
     figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
     bills = case.build_cost_models([s.strategy.name for s in case.solved])
-    rows, idle = _build_tornado(case, bills)
+    rows, idle, cut = _build_tornado(case, bills)
     chance = tuple(figure for figure in figures if uncertain_assumptions.is_drawn(figure))
     linked = tuple(
         c for c in uncertain_assumptions.read_correlations() if {c.first, c.second} <= {f.name for f in chance}
@@ -100,6 +101,12 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
     paid = {name: monte_carlo.cost_draws(each, chance, values, risk_request.draws) for name, each in bills.items()}
     costs = {name: amounts for name, (amounts, _) in paid.items()}
     summaries = monte_carlo.summarise_costs(costs)
+    count = min(risk_request.reoptimise, risk_request.draws)
+    outcomes = case.again(replanning.list_draw_cases(count, values, case.setting.market))
+    reoptimised = replanning.describe_reoptimised_draws(outcomes, costs[case.advice.strategy])
+    without_plan = count - (0 if reoptimised is None else reoptimised.draws)
+    cut += sum(outcome.cut_by_clock for outcome in outcomes)
+    singly = [name for name, (_, fast) in paid.items() if not fast]
     return Risk(
         draws=risk_request.draws,
         seed=risk_request.seed,
@@ -110,18 +117,15 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
         drawn=tuple(map(_build_drawn_row, chance)),
         correlations=linked,
         waiting=compute_delay_costs(risk_request.waits, case.free or case.solved, case.setting),
-        reoptimised=replanning.reoptimise_draws(
-            min(risk_request.reoptimise, risk_request.draws),
-            values,
-            costs[case.advice.strategy],
-            case.setting.market,
-            case.again,
-        ),
-        notes=tuple(_list_risk_notes(case, summaries, [name for name, (_, fast) in paid.items() if not fast])),
+        reoptimised=reoptimised,
+        notes=tuple(_list_risk_notes(case, summaries, singly, without_plan, cut)),
     )
 
 
-def _build_tornado(case: BaselinePlan, bills: Mapping[str, StrategyCostModel]) -> tuple[list[TornadoRow], list[str]]:
+def _build_tornado(
+    case: BaselinePlan, bills: Mapping[str, StrategyCostModel]
+) -> tuple[list[TornadoRow], list[str], int]:
+    """The rows, the names of figures without effect, and how many plans that were made again the clock cut."""
     planned = tornado.collect_present_costs([each.strategy for each in case.solved])
     known = case.setting.assumptions
     rows, idle = tornado.build_fixed_plan_rows(
@@ -129,8 +133,8 @@ def _build_tornado(case: BaselinePlan, bills: Mapping[str, StrategyCostModel]) -
     )
     if case.free:
         planned = tornado.collect_present_costs([each.strategy for each in case.free])
-    more, still = replanning.build_replanned_rows(known, case.throughput, case.again, planned, case.pair)
-    return [*rows, *more], [*idle, *still]
+    again = replanning.build_replanned_rows(known, case.throughput, case.again, planned, case.pair)
+    return [*rows, *again.rows], [*idle, *again.without_effect], again.cut_by_clock
 
 
 def _chance_owning_cheaper(case: BaselinePlan, costs: Mapping[str, Vector]) -> float | None:
@@ -153,9 +157,14 @@ def _build_drawn_row(figure: Assumption) -> SampledFactor:
 
 
 def _list_risk_notes(
-    case: BaselinePlan, summaries: Sequence[StrategyRisk], paid_singly: Sequence[str]
+    case: BaselinePlan,
+    summaries: Sequence[StrategyRisk],
+    paid_singly: Sequence[str],
+    without_plan: int,
+    cut_by_clock: int,
 ) -> Iterator[Message]:
-    """Values that were not drawn and why, whether there were enough draws, and the strategies priced draw by draw."""
+    """Values that were not drawn and why, whether there were enough draws, the strategies priced draw by draw, and the
+    plans that were made again and lack an outcome or more time."""
     yield message("draws_keep_the_plan")
     yield message("range_ends_are_choices")
     outside = [
@@ -171,3 +180,7 @@ def _list_risk_notes(
         yield message("standard_error_large", strategies=wide, fraction_of_mean=STANDARD_ERROR_MAX)
     if paid_singly:
         yield message("strategies_paid_draw_by_draw", strategies=paid_singly)
+    if without_plan:
+        yield message("draws_without_plan", draws=without_plan)
+    if cut_by_clock:
+        yield message("replans_cut_by_clock", plans=cut_by_clock)

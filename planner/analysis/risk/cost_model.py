@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from planner.analysis.risk.uncertain_assumptions import COMMITMENT, HARDWARE, ON_DEMAND, SPOT
@@ -23,6 +23,7 @@ from planner.result import Assumption
 from planner.result.audit_trail import discount_factor
 from planner.result.formulas import FormulaNode, parse_formula
 from planner.supply.candidates import Resource
+from pricing.frozen_values import dataclass
 
 AssumptionOverrides = Mapping[str, float]
 """Figures by name with the value that each takes instead of the planned one."""

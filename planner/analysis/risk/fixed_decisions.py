@@ -4,7 +4,7 @@ payments are not listed again."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from planner.analysis.audit_trail import DATA_UNIT
 from planner.analysis.risk.cost_model import name_price_level
@@ -16,6 +16,7 @@ from planner.result.audit_trail import AuditLine, AuditTrail
 from planner.result.formulas import FormulaNode
 from planner.result.ledger_costs import LedgerCosts, RateReader, build_ledger_costs
 from planner.supply.candidates import Resource
+from pricing.frozen_values import dataclass
 
 
 def build_fixed_costs(

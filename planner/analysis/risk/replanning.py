@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from planner.analysis.risk.cost_model import AssumptionOverrides
 from planner.analysis.risk.monte_carlo import mean
-from planner.analysis.risk.tornado import CostsFunction, StrategyCosts, build_tornado_row, collect_present_costs
+from planner.analysis.risk.tornado import StrategyCosts, build_tornado_row, collect_present_costs, list_moved_ends
 from planner.analysis.risk.uncertain_assumptions import HARDWARE, has_range, list_replanned_assumptions
 from planner.request.assumptions import override_names
 from planner.result import Assumption, ThroughputUsed
@@ -30,10 +30,38 @@ INTERVALS_FITTED_ON = date(2026, 11, 20)
 """When the intervals of predictions were fitted."""
 
 
-class Replanner(Protocol):
-    """Solves the same request with other assumptions and throughputs."""
+@dataclass(frozen=True, slots=True)
+class ReplanCase:
+    """What differs from the request in a plan that is made again."""
 
-    def __call__(self, assumptions: AssumptionOverrides, throughputs: Throughputs = AS_PREDICTED) -> BaselinePlan: ...
+    assumptions: AssumptionOverrides
+    throughputs: Throughputs = field(default_factory=dict)
+
+
+AS_STATED = ReplanCase({})
+
+
+@dataclass(frozen=True, slots=True)
+class ReplannedCosts:
+    """What a plan that was made again says: present costs by strategy, and the one that it recommends. `cut_by_clock`:
+    a search ended for its time; another try may find better."""
+
+    costs: StrategyCosts
+    recommended: str | None
+    cut_by_clock: bool = False
+
+
+class Replanner(Protocol):
+    """Solves the same request in other cases, each by itself; the outcomes are in the order of the cases."""
+
+    def __call__(self, cases: Sequence[ReplanCase]) -> Sequence[ReplannedCosts]: ...
+
+
+def summarise_replan(case: BaselinePlan) -> ReplannedCosts:
+    """What a plan that was made again says."""
+    strategies = [each.strategy for each in case.solved]
+    cut = any(strategy.cut_by_clock for strategy in strategies)
+    return ReplannedCosts(collect_present_costs(strategies), case.advice.strategy, cut)
 
 
 def with_throughputs(market: Market, demands: PortfolioDemand, ends: Throughputs) -> Market:
@@ -54,42 +82,40 @@ def with_throughputs(market: Market, demands: PortfolioDemand, ends: Throughputs
     return replace(market, candidates=tuple(moved(candidate) for candidate in market.candidates))
 
 
+@dataclass(frozen=True, slots=True)
+class ReplannedTornado:
+    """The rows of all figures that need a new plan, the names of those without effect, and how many of the plans were
+    cut by the clock."""
+
+    rows: tuple[TornadoRow, ...]
+    without_effect: tuple[str, ...]
+    cut_by_clock: int
+
+
 def build_replanned_rows(
     assumptions: Mapping[str, Assumption],
     throughput: Sequence[ThroughputUsed],
     again: Replanner,
     planned: StrategyCosts,
     pair: tuple[str, str | None],
-) -> tuple[list[TornadoRow], list[str]]:
-    """The rows of all figures that need a new plan, and the names of those without effect."""
-    varied_assumptions: list[tuple[Assumption, CostsFunction]] = []
-
-    def with_figure(figure: Assumption, value: float) -> StrategyCosts:
-        return _present_costs(again({figure.name: value}))
-
-    def with_throughput(figure: Assumption, key: tuple[str, str], value: float) -> StrategyCosts:
-        return _present_costs(again({}, {key: "low" if value == figure.low else "high"}))
-
-    varied_assumptions += [
-        (figure, partial(with_figure, figure))
-        for figure in list_replanned_assumptions(assumptions)
-        if has_range(figure)
-    ]
-    varied_assumptions += [
-        (figure, partial(with_throughput, figure, key)) for figure, key in _list_predicted_throughputs(throughput)
-    ]
-    rows, idle = [], []
-    for figure, costs_at in varied_assumptions:
-        tornado_row = build_tornado_row(figure, planned, costs_at, pair, is_replanned=True)
+) -> ReplannedTornado:
+    """The rows of all figures that need a new plan: all are made at once, since none depends on another."""
+    varied = [figure for figure in list_replanned_assumptions(assumptions) if has_range(figure)]
+    cases = {(f.name, end): ReplanCase({f.name: end}) for f in varied for end in list_moved_ends(f)}
+    for figure, key in _list_predicted_throughputs(throughput):
+        varied.append(figure)
+        for end in list_moved_ends(figure):
+            cases[figure.name, end] = ReplanCase({}, {key: "low" if end == figure.low else "high"})
+    outcomes = dict(zip(cases, again(list(cases.values())), strict=True))
+    rows, idle = list[TornadoRow](), list[str]()
+    for figure in varied:
+        costs = {end: outcomes[figure.name, end].costs for end in list_moved_ends(figure)}
+        tornado_row = build_tornado_row(figure, planned, costs.__getitem__, pair, is_replanned=True)
         if tornado_row is None:
             idle.append(figure.name)
         else:
             rows.append(tornado_row)
-    return rows, idle
-
-
-def _present_costs(case: BaselinePlan) -> StrategyCosts:
-    return collect_present_costs(each.strategy for each in case.solved)
+    return ReplannedTornado(tuple(rows), tuple(idle), sum(each.cut_by_clock for each in outcomes.values()))
 
 
 def _list_predicted_throughputs(used: Sequence[ThroughputUsed]) -> list[tuple[Assumption, tuple[str, str]]]:
@@ -111,30 +137,31 @@ def _list_predicted_throughputs(used: Sequence[ThroughputUsed]) -> list[tuple[As
     return [(figure, key) for key, figure in assumption_by_key.items()]
 
 
-def reoptimise_draws(
-    count: int, draws: Mapping[str, Vector], fixed_plan_costs: Vector, market: Market, again: Replanner
-) -> ReoptimisedDraws | None:
-    """The first `count` draws planned again; `fixed_plan_costs` are the costs of the recommended plan in each, its
-    decisions fixed."""
+def list_draw_cases(count: int, draws: Mapping[str, Vector], market: Market) -> list[ReplanCase]:
+    """The first `count` draws, to be planned again."""
+    drawn = ({name: float(column[index]) for name, column in draws.items()} for index in range(count))
+    return [ReplanCase(_convert_to_request_assumptions(values, market)) for values in drawn]
+
+
+def describe_reoptimised_draws(outcomes: Sequence[ReplannedCosts], fixed_plan_costs: Vector) -> ReoptimisedDraws | None:
+    """The draws that were planned again; `fixed_plan_costs` are the costs of the recommended plan in each, its
+    decisions fixed. Draws in which no plan exists, or none was found in time, do not count."""
     import numpy as np
 
-    if not count:
-        return None
-    named: dict[str, int] = {}
-    regrets = []
-    for index in range(count):
-        case = again(
-            _convert_to_request_assumptions({name: float(column[index]) for name, column in draws.items()}, market)
-        )
-        least = min(cost for cost in _present_costs(case).values() if cost is not None)
+    named, regrets = Counter[str](), list[float]()
+    for index, outcome in enumerate(outcomes):
+        least = min((cost for cost in outcome.costs.values() if cost is not None), default=None)
+        if least is None or outcome.recommended is None:
+            continue
         regrets.append(max(0.0, float(fixed_plan_costs[index]) - least))  # below 0 only within the solver's gap
-        name = str(case.advice.strategy)
-        named[name] = named.get(name, 0) + 1
+        named[outcome.recommended] += 1
+    if not regrets:
+        return None
     shares = tuple(
         RecommendationShare(name, times) for name, times in sorted(named.items(), key=lambda item: (-item[1], item[0]))
     )
     values = np.array(regrets)
-    return ReoptimisedDraws(count, shares, mean(values), float(np.quantile(values, 0.9)))
+    return ReoptimisedDraws(len(regrets), shares, mean(values), float(np.quantile(values, 0.9)))
 
 
 def _convert_to_request_assumptions(moves: AssumptionOverrides, market: Market) -> AssumptionOverrides:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from planner.analysis.risk.cost_model import AssumptionOverrides, StrategyCostMo
 from planner.analysis.risk.uncertain_assumptions import range_ends
 from planner.result import Assumption
 from planner.result.formulas import OPERATIONS, FormulaNode, evaluate_formula
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,6 +22,11 @@ def collect_present_costs(strategies: Iterable[Strategy]) -> StrategyCosts:
     return {s.name: None if s.status == "infeasible" else s.present_cost for s in strategies}
 
 
+def list_moved_ends(figure: Assumption) -> tuple[float, ...]:
+    """The ends of a figure's range that are not its planned value."""
+    return tuple(end for end in range_ends(figure) if end != figure.value)
+
+
 def build_tornado_row(
     figure: Assumption,
     planned: StrategyCosts,
@@ -32,8 +37,8 @@ def build_tornado_row(
 ) -> TornadoRow | None:
     """The row of one figure with a range; None where it has no effect. `pair`: recommended and runner-up."""
     start, stop = range_ends(figure)
-    low = planned if start == figure.value else costs_at(start)
-    high = planned if stop == figure.value else costs_at(stop)
+    moved = {end: costs_at(end) for end in list_moved_ends(figure)}
+    low, high = moved.get(start, planned), moved.get(stop, planned)
     if _is_unchanged(low, planned) and _is_unchanged(high, planned):
         return None
     advantages = [_cost_advantage(costs, pair) for costs in (low, planned, high)]

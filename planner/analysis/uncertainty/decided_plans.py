@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.analysis.uncertainty.strategy_outcomes import StrategyOutcome, UncertainProblem, move_to_cloud
 from planner.optimization.home_selection import keep_homes
@@ -14,6 +14,7 @@ from planner.optimization.strategy import SolvedStrategy, measure_gap, proven_bo
 from planner.optimization.two_stage import FirstDecision
 from planner.result import StrategyName
 from planner.supply.costs import SharedResource
+from pricing.frozen_values import dataclass
 
 SolveFunction = Callable[[StrategyName, PlanningContext], SolvedStrategy]
 

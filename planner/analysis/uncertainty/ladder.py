@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from planner.analysis.uncertainty.scenarios import Scenario
@@ -14,6 +13,7 @@ from planner.optimization.two_stage import FollowedPlan, ScenarioProgram
 from planner.result.uncertainty import LadderStep, TriggerValue
 from planner.supply.candidates import Candidate, Resource
 from planner.supply.costs import SharedResource
+from pricing.frozen_values import dataclass
 
 PERIOD_MONTHS = 3
 LEAST_PART = 0.05

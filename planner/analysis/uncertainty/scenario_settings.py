@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from statistics import NormalDist
 
@@ -23,6 +23,7 @@ from planner.supply.candidates import Candidate, billed_hours
 from planner.supply.costs import ResourceStart, SharedResource, hourly_rates, list_starts
 from planner.supply.payments import covered_months, resource_payments
 from planner.workloads.demand import WorkloadDemand
+from pricing.frozen_values import dataclass
 
 HIGH_RANK = 0.9
 """The rank of the high end of a predicted throughput: nine of ten cases are below (of the low end: one)."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.analysis.risk.monte_carlo import draw_values
 from planner.analysis.risk.uncertain_assumptions import read_correlations
 from planner.analysis.uncertainty.uncertain_figures import LEAD_TIME, is_wide, take_logarithm
 from planner.result import Assumption
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextvars import copy_context
+from dataclasses import replace
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import SEARCH_WORK
@@ -22,6 +23,7 @@ from planner.optimization.two_stage import (
 )
 from planner.result import StrategyName
 from planner.supply.candidates import OWNED_KEY
+from pricing.frozen_values import dataclass
 
 MEAN = CostObjective()
 THREADS = 3
@@ -117,7 +119,8 @@ def _find_outcome(problem: UncertainProblem, solved: SolvedStrategy, wider: Stra
         return solve_two_stage([replace(programs[number], weight=1.0)], MEAN, start, SEARCH_WORK, problem.gap)
 
     with ThreadPoolExecutor(THREADS) as pool:  # the solver releases the interpreter's lock
-        known = tuple(pool.map(know_scenario, range(len(programs))))
+        searches = [pool.submit(copy_context().run, know_scenario, number) for number in range(len(programs))]
+        known = tuple(search.result() for search in searches)
     return StrategyOutcome(name, programs, best, as_planned, mean_figures, known)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from planner.analysis.risk.uncertain_assumptions import has_range, read_price_levels
 from planner.request.assumptions import Assumptions
 from planner.request.limits import UNCERTAIN_NAMES, UncertaintyRequest
 from planner.result import Assumption
+from pricing.frozen_values import dataclass
 
 DEMAND, THROUGHPUT, LEAD_TIME = "demand_change_annual", "throughput_level", "lead_time_months"
 STATED = "stated in the request"

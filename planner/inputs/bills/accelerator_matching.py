@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.providers.gcp import billed_parts as gcp
 from pricing.search.retired import describe_ended

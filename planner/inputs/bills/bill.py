@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from pricing.frozen_values import dataclass
 
 LineKind = Literal["used", "commitment", "upfront", "beside"]
 ExclusionReason = Literal[

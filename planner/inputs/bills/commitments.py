@@ -9,7 +9,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -19,6 +18,7 @@ from planner.inputs.catalog_regions import find_region
 from planner.inputs.notation.dates import last_full_month
 from planner.inputs.parsed_file import SunkCommitment
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.price import parse_purchase_option
 
 ROUNDING_TOLERANCE = 0.02

@@ -14,7 +14,7 @@ import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from planner.inputs.bills.export_detection import (
 from planner.inputs.bills.exports import Fields
 from planner.inputs.sandbox import Progress
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 
 MEMORY = "1GB"
 SMALL_BYTES = 64 * 2**20

@@ -14,7 +14,6 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
@@ -22,6 +21,7 @@ from planner.inputs.bills.export_columns import NULLS, Columns, quote_name, quot
 from planner.inputs.bills.export_folders import list_parts
 from planner.inputs.bills.exports import ExportModule, recognise_export
 from planner.inputs.text_encoding import COMMON_SEPARATORS
+from pricing.frozen_values import dataclass
 
 HEAD_BYTES = 1_000_000
 CHUNK_BYTES = 1 << 20

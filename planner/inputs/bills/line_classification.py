@@ -8,7 +8,7 @@ import re
 from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import date, datetime, timedelta
 from typing import Any, cast
 
@@ -27,6 +27,7 @@ from planner.inputs.bills.duckdb_scan import EXAMPLES, BillScan, RowGroup
 from planner.inputs.bills.export_detection import DetectedExport
 from planner.inputs.catalog_regions import region_of_zone
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 
 SUMS = ("rows", "hours_used", "hours_unused", "billed", "effective")
 NAMES = tuple(field.name for field in fields(BilledUsageLine) if field.name not in SUMS)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from planner.inputs.bills.bill import BilledUsageLine
 from planner.inputs.bills.usage import Usage
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 
 DAYS_MIN = 7
 """Days of a month from which its mean is taken for that of the month: each day of the week is in them."""

@@ -9,9 +9,9 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from planner.inputs.bills.bill import BilledUsageLine
+from pricing.frozen_values import dataclass
 
 Place = tuple[str, str, str]
 """Provider, region and instance type."""

@@ -6,13 +6,13 @@ import math
 from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from planner.inputs.bills.bill import Bill, BilledUsageLine, sum_or_none
 from planner.inputs.bills.export_columns import fold_alphanumeric
 from planner.inputs.bills.line_classification import full_months
+from pricing.frozen_values import dataclass
 
 WORKLOAD_KEYS = (
     "workload", "application", "app", "project", "job", "experiment", "model", "service", "component", "product",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.notation.numbers import detect_decimal_separator, parse_format_currency, parse_quantity
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_MONTH
 
 NUMBER = r"\d{1,12}(?:,\d{3})*(?:\.\d{1,12})?"

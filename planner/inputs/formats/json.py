@@ -39,7 +39,7 @@ def claims(data: bytes) -> bool:
     return binary_kind(data) is None and data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
 
 
-def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:  # noqa: ARG001  (has no sheets)
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The request in a JSON document; places are lines and columns."""
     try:
         root = _parse_root(document_text(data))
@@ -49,7 +49,7 @@ def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> Pa
     for marks, message, expected in OTHER_JSON_FILES:
         if marks <= keys:
             return reject_file(data, name, "json", message, expected=expected)
-    return build_request(data, name, "json", root)
+    return build_request(data, name, "json", root, options)
 
 
 def _parse_root(text: str) -> DocumentNode:

@@ -7,10 +7,6 @@ import re
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
-from planner.inputs.workload_files.kubernetes_workloads import read_manifests
-from planner.inputs.workload_files.placed_document import PlacedDocument
-from planner.inputs.workload_files.workload_log import WorkloadLog
-from planner.inputs.yaml_documents import parse_documents
 
 SUFFIXES = ()
 IS_SURE = True
@@ -30,6 +26,11 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The objects of a file as workloads; places are lines and columns."""
+    from planner.inputs.workload_files.kubernetes_workloads import read_manifests
+    from planner.inputs.workload_files.placed_document import PlacedDocument
+    from planner.inputs.workload_files.workload_log import WorkloadLog
+    from planner.inputs.yaml_documents import parse_documents
+
     try:
         documents = [PlacedDocument.of(root) for root in parse_documents(data)]
     except UnreadableFile as fault:

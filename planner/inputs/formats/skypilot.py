@@ -7,10 +7,6 @@ import re
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
-from planner.inputs.workload_files.placed_document import PlacedDocument
-from planner.inputs.workload_files.skypilot_tasks import KEYS, read_tasks
-from planner.inputs.workload_files.workload_log import WorkloadLog
-from planner.inputs.yaml_documents import parse_documents
 
 SUFFIXES = ()
 IS_SURE = True
@@ -25,11 +21,20 @@ def claims(data: bytes) -> bool:
     if binary_kind(data) is not None:
         return False
     keys = set(_TOP_KEY.findall(data[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")))
-    return "resources" in keys and bool(keys & KEYS) and not keys & REQUEST_KEYS
+    if "resources" not in keys or keys & REQUEST_KEYS:
+        return False
+    from planner.inputs.workload_files.skypilot_tasks import KEYS
+
+    return bool(keys & KEYS)
 
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The tasks of a file as workloads; places are lines and columns."""
+    from planner.inputs.workload_files.placed_document import PlacedDocument
+    from planner.inputs.workload_files.skypilot_tasks import read_tasks
+    from planner.inputs.workload_files.workload_log import WorkloadLog
+    from planner.inputs.yaml_documents import parse_documents
+
     try:
         documents = [PlacedDocument.of(root) for root in parse_documents(data)]
     except UnreadableFile as fault:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-from planner.inputs.document_tree import document_text
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
-from planner.inputs.workload_files.slurm_headers import read_script
-from planner.inputs.workload_files.workload_log import WorkloadLog
 
 SUFFIXES = (".sbatch", ".slurm")
 IS_SURE = True
@@ -25,6 +22,10 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The job of a script as workloads; places are lines."""
+    from planner.inputs.document_tree import document_text
+    from planner.inputs.workload_files.slurm_headers import read_script
+    from planner.inputs.workload_files.workload_log import WorkloadLog
+
     expected = "a batch script with #SBATCH lines"
     try:
         text = document_text(data)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -28,6 +27,7 @@ from planner.inputs.spreadsheet.formulas import Formulas, UnsupportedFormula
 from planner.inputs.spreadsheet.workbook_parts import NO_VALUE, SheetMarks, WorkbookParts, examine_workbook
 from planner.inputs.spreadsheet.zip_archive import RejectedWorkbook, is_open_document
 from planner.inputs.text_encoding import binary_kind
+from pricing.frozen_values import dataclass
 
 IS_SHEET = True
 SUFFIXES = (".xlsx", ".xlsm")

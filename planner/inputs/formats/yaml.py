@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from planner.inputs.document_tree import build_request
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
-from planner.inputs.yaml_documents import parse_documents
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -22,8 +20,11 @@ def claims(data: bytes) -> bool:
     return first == "---" or first.startswith("- ") or bool(re.match(r"[A-Za-z_][\w-]*:(?:\s|$)", first))
 
 
-def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:  # noqa: ARG001  (has no sheets)
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The request in a YAML document; places are lines and columns."""
+    from planner.inputs.document_tree import build_request
+    from planner.inputs.yaml_documents import parse_documents
+
     try:
         root, *further = parse_documents(data)
     except UnreadableFile as fault:
@@ -31,4 +32,4 @@ def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> Pa
     if further:
         message = "not YAML: expected a single document in the stream"
         return reject_file(data, name, "yaml", message, place=further[0].place, expected="a YAML request")
-    return build_request(data, name, "yaml", root)
+    return build_request(data, name, "yaml", root, options)

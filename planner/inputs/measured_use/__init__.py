@@ -9,13 +9,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
 from planner.inputs.measured_use.use_record import MeasuredUsage, UnreadableUse
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.plugins import check_plugin
 
 __all__ = ["MeasuredUsage", "UnreadableUse", "is_measured_use", "list_sources", "read_isolated_use", "read_use"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from pricing.frozen_values import dataclass
 
 UNALLOCATED = "(unallocated)"
 """The workload of unallocated accelerators."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.inputs.measured_use.use_record import UNALLOCATED, MeasuredUse
+from pricing.frozen_values import dataclass
 
 WEEK_HOURS = 168
 

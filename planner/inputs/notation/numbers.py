@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+from pricing.frozen_values import dataclass
 
 KRONE = "KR"
 """The code of "kr", which is the krone or krona of several countries."""

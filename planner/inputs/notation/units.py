@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from planner.inputs.notation.languages import translate_words
+from pricing.frozen_values import dataclass
 
 DAYS_PER_MONTH = 365 / 12
 PER_MONTH = {"day": DAYS_PER_MONTH, "week": DAYS_PER_MONTH / 7, "month": 1.0, "quarter": 1 / 3, "year": 1 / 12}

@@ -16,12 +16,12 @@ does not tell (usually the accelerator and how many) stands beside it in the req
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from planner.inputs.service_load.load_records import Figures, MissingFigure, Record, UnknownLoad, list_records
 from planner.inputs.service_load.metric_history import is_history, read_curve
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 
 Expression = Callable[[Figures], float]
 REQUIRED = ("accelerator", "count", "concurrency", "output_tokens_per_s")

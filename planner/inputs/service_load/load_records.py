@@ -10,11 +10,11 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from planner.inputs.text_encoding import decode
 from pricing.csv_tables import parse_number
+from pricing.frozen_values import dataclass
 
 Record = Mapping[str, Any]
 KEY_VALUE_MARK = "MLPerf Results Summary"

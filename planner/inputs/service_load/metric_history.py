@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 from planner.inputs.service_load.load_records import Figures, Record, UnknownLoad
 from planner.inputs.service_load.weekly_arrivals import HOUR_S, WEEK_HOURS, ObservedTraffic, describe_span
+from pricing.frozen_values import dataclass
 
 PREFIX = "vllm:"
 REQUESTS, PROMPTS, GENERATED = "request_success_total", "prompt_tokens_total", "generation_tokens_total"

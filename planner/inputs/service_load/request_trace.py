@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -40,6 +39,7 @@ from planner.inputs.service_load.weekly_arrivals import (
     measure_burstiness,
 )
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 
 FAULTS_SHOWN = 10
 FEWEST_REQUESTS, LONGEST_S = 2, 10 * 366 * 86_400

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+from pricing.frozen_values import dataclass
 
 HOUR_S, WEEK_HOURS, DAY_HOURS = 3600, 168, 24
 WINDOW_S = 10

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import calendar
 import re
-from dataclasses import dataclass
 from datetime import date
 
 from planner.inputs.cell_grid import Cell
 from planner.inputs.notation.dates import date_problem, parse_month, written_day
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.spreadsheet.row_values import WorkloadRow
+from pricing.frozen_values import dataclass
 
 OPEN_ENDED_WORDS = frozenset(
     {"open", "open end", "open ended", "ongoing", "permanent", "indefinite", "continuous", "now", "today"}

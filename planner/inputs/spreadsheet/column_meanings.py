@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from planner.inputs.cell_grid import Cell, GridRow
@@ -12,6 +12,7 @@ from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PEAK, 
 from planner.inputs.notation.numbers import parse_currency
 from planner.inputs.notation.units import Metric, normalize_text, parse_metric, parse_month_metric
 from planner.inputs.sheet_options import IGNORE, NO_SHEET_OPTIONS, SheetOptions, month_field
+from pricing.frozen_values import dataclass
 
 RULE_HEADER_WORDS = "the words of its header"
 RULE_USER_MAPPING = "by --map or a mapping file"

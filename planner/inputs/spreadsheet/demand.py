@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from planner.inputs.cell_grid import Cell
@@ -20,6 +20,7 @@ from planner.inputs.spreadsheet.monthly_hours import (
     scale_amount,
 )
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_MONTH
 
 HOURS_AGREE_WITHIN = 0.01

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 
 from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.notation.units import (
@@ -18,6 +17,7 @@ from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.column_meanings import SheetColumn, match_meaning
 from planner.inputs.spreadsheet.row_values import WorkloadRow
 from planner.inputs.spreadsheet.table_detection import SheetTable
+from pricing.frozen_values import dataclass
 
 RELATIVE_TOLERANCE = 0.01
 COMPARABLE_MEANINGS = frozenset({"accelerator_hours", "units_per_month", "requests_per_second", "budget"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.column_meanings import FiscalMonth, SheetColumn
 from planner.inputs.spreadsheet.month_titles import list_titles
 from planner.request.calendar import month_index, name_month
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from planner.inputs.spreadsheet.table_detection import SheetTable

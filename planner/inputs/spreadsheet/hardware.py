@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from planner.inputs.cell_grid import Cell
 from planner.inputs.doubt_record import A_NUMBER, UNKNOWN
 from planner.inputs.notation.units import ACCELERATOR
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from pricing.frozen_values import dataclass
 from pricing.search.retired import describe_ended
 
 if TYPE_CHECKING:

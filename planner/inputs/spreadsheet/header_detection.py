@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.inputs.cell_grid import HEADER_SEARCH_ROWS, Cell, GridRow, InputSheet
 from planner.inputs.notation.dates import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.column_meanings import NAME_RANK, is_year, match_columns, match_meaning
+from pricing.frozen_values import dataclass
 
 KEY_MEANINGS = frozenset(
     {"name", "accelerator", "gpus", "hours", "accelerator_hours", "units_per_month", "throughput", "month"}

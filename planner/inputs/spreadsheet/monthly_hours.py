@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from planner.inputs.cell_grid import Cell
@@ -16,6 +15,7 @@ from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, pars
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.demand_period import settle_period
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_MONTH
 
 DAYS_IN = {"week": 7, "month": 31, "year": 366}

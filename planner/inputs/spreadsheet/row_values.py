@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +16,7 @@ from planner.inputs.notation.units import normalize_text
 from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.table_detection import SheetTable
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner.inputs.calculators.export_reader import read_calculator_sheet
-from planner.inputs.cell_answers import replace_cells
+from planner.inputs.cell_answers import edit_notes, replace_cells
 from planner.inputs.cell_grid import InputSheet
 from planner.inputs.doubt_record import DoubtRecord
 from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, resolve_dates
@@ -48,7 +48,7 @@ def read_sheets(
     log = ReadingLog(doubts=DoubtRecord(options.answers), fiscal_year_starts=options.fiscal_year_starts)
     for note in notes:
         log.note(note)
-    chosen = choose_sheets(replace_cells(sheets, options.cells, log), options.sheets, log)
+    chosen = choose_sheets(replace_cells(sheets, options, log), options.sheets, log)
     sheets = tuple(resolve_dates(sheet, options.dates) for sheet in chosen)
     with_work, tables = _find_all_tables(sheets, log, options)
     if (number := sum(len(each.table.workload_rows) for each in with_work)) > WORKLOADS_MAX:
@@ -89,7 +89,9 @@ def _build_result(data: bytes, name: str, format_name: str, log: ReadingLog, mon
         rows_used=log.rows_used,
         rows_refused=tuple(log.refused),
         readings=tuple(log.readings),
-        notes=tuple(log.notes),
+        notes=(*edit_notes(log.edits), *log.notes),
+        edits=tuple(log.edits),
+        is_editable=True,
     )
     document: dict[str, Any] = {"assumptions": log.assumptions} if log.assumptions else {}
     document |= {"workloads": log.workloads} if log.workloads else placeholder_request()
@@ -176,7 +178,7 @@ def _read_table(version: FoundTable, log: ReadingLog, file: str, options: SheetO
     _check_columns(table, log)
     for cell, message, expected in table.faults:
         log.add_problem(cell, message, expected)
-    totals, naming = Totals(table), find_duplicate_names(table)
+    totals, naming = Totals(table, log.originals), find_duplicate_names(table)
     if naming.header is not None:
         log.note(f"rows of one name are distinguished by {naming.header.quoted}")
     idle: set[str] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
@@ -26,6 +26,7 @@ from planner.inputs.spreadsheet.column_meanings import (
 from planner.inputs.spreadsheet.fiscal_columns import date_fiscal_months, expand_quarters, find_fiscal_start
 from planner.inputs.spreadsheet.header_detection import find_header, find_next_header
 from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop_sum_columns, find_title_period
+from pricing.frozen_values import dataclass
 
 TEXT_MEANINGS = frozenset({
     "notes", "source", "interruptible", "substitution", "accelerators", "may_be_owned", "residency", "precision",

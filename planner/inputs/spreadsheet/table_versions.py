@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.doubt_record import UNKNOWN
@@ -15,6 +15,7 @@ from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import expected_names
 from planner.inputs.spreadsheet.table_detection import SheetTable
 from planner.request.errors import InputProblem
+from pricing.frozen_values import dataclass
 
 ALL = "all"
 _PLANNED = re.compile(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.reading_log import ReadingLog
@@ -16,15 +18,32 @@ USUAL_ERRORS = (0.001, 0.01, 0.1, 1 / 12, 12, 10, 100, 1000)
 NON_ADDITIVE_MEANINGS = frozenset({"hours", "utilisation", "growth", "deadline", "throughput"})
 
 
-class Totals:
-    """The sums of a table's rows so far: of visible rows, of those since the last total, and with hidden rows."""
+@dataclass(slots=True)
+class _ColumnSums:
+    """The sums of each column: of visible rows, of those since the last total, and with hidden rows."""
 
-    def __init__(self, table: SheetTable) -> None:
-        self.table = table
+    visible: dict[int, float] = field(default_factory=dict)
+    block: dict[int, float] = field(default_factory=dict)
+    with_hidden: dict[int, float] = field(default_factory=dict)
+
+    def add(self, numbers: Mapping[int, float], *, hidden: bool) -> None:
+        for index, value in numbers.items():
+            for sums in (self.with_hidden,) if hidden else (self.with_hidden, self.visible, self.block):
+                sums[index] = sums.get(index, 0.0) + value
+
+    def are_fitted_by(self, index: int, value: float) -> bool:
+        """Whether a total is the sum of the visible rows, or of those since the last total."""
+        return any(_is_close(value, sums.get(index, 0.0)) for sums in (self.visible, self.block))
+
+
+class Totals:
+    """The sums of a table's rows so far. `originals` are the cells that were edited by hand, as the file has them: its
+    totals may be of these."""
+
+    def __init__(self, table: SheetTable, originals: Mapping[str, Cell]) -> None:
+        self.table, self.originals = table, originals
         self.columns = [column for column in table.columns if column.meaning not in TEXT_MEANINGS]
-        self.visible: dict[int, float] = {}
-        self.block: dict[int, float] = {}
-        self.with_hidden: dict[int, float] = {}
+        self.read, self.said = _ColumnSums(), _ColumnSums()
         self.parts: dict[int, list[tuple[Cell, float]]] = {}
         """The visible values of each column, to find the one that a total does not fit."""
         self.waiting: list[tuple[GridRow, bool]] = []
@@ -35,11 +54,14 @@ class Totals:
 
     def _add_waiting_rows(self) -> None:
         for row, hidden in self.waiting:
-            for index, value in self._row_numbers(row).items():
-                self.with_hidden[index] = self.with_hidden.get(index, 0.0) + value
-                if not hidden:
-                    self.visible[index] = self.visible.get(index, 0.0) + value
-                    self.block[index] = self.block.get(index, 0.0) + value
+            numbers = self._row_numbers(row)
+            self.read.add(numbers, hidden=hidden)
+            cells = tuple(self.originals.get(cell.place, cell) for cell in row.cells) if self.originals else row.cells
+            self.said.add(
+                numbers if cells == row.cells else self._row_numbers(replace(row, cells=cells)), hidden=hidden
+            )
+            if not hidden:
+                for index, value in numbers.items():
                     self.parts.setdefault(index, []).append((row.cell(index), value))
         self.waiting = []
 
@@ -49,8 +71,9 @@ class Totals:
             return False
         numbers = self._row_numbers(row)
         self._add_waiting_rows()
-        return bool(numbers and self.visible) and all(
-            _is_close(value, self.visible.get(index, 0.0)) for index, value in numbers.items()
+        return bool(numbers) and any(
+            sums.visible and all(_is_close(value, sums.visible.get(index, 0.0)) for index, value in numbers.items())
+            for sums in (self.read, self.said)
         )
 
     def check(self, row: GridRow, ledger: ReadingLog) -> None:
@@ -58,16 +81,16 @@ class Totals:
         self._add_waiting_rows()
         non_additive = {column.index for column in self.columns if column.meaning in NON_ADDITIVE_MEANINGS}
         for index, value in self._row_numbers(row).items():
-            cell, total = row.cell(index), self.visible.get(index, 0.0)
-            if _is_close(value, total) or _is_close(value, self.block.get(index, 0.0)):
+            cell, total = row.cell(index), self.read.visible.get(index, 0.0)
+            if self.read.are_fitted_by(index, value) or self.said.are_fitted_by(index, value):
                 continue
-            if _is_close(value, self.with_hidden.get(index, 0.0)):
+            if any(_is_close(value, sums.with_hidden.get(index, 0.0)) for sums in (self.read, self.said)):
                 ledger.note(
                     f"{cell.place}: the total {cell.text} includes hidden rows; without them it is {total:,.15g}"
                 )
             elif index not in non_additive:
                 self._ask_which_is_right(index, cell, value, total, ledger)
-        self.block = {}
+        self.read.block, self.said.block = {}, {}
 
     def _ask_which_is_right(self, index: int, cell: Cell, value: float, total: float, ledger: ReadingLog) -> None:
         """Asks which is right, a total or its rows; the rows are planned. A total of no demand is noted."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.inputs.cell_grid import column_letters, parse_reference, sheet_place
 from planner.inputs.spreadsheet.zip_archive import RejectedWorkbook, check_size_limits, open_archive, parse_part
+from pricing.frozen_values import dataclass
 
 _EXTERNAL_REFERENCE = re.compile(r"\[[^\[\]]{1,300}\][^\[\]!]{0,100}!")
 """A reference to a sheet of another workbook: such links exist without a part of their own."""

@@ -7,7 +7,7 @@ use; it is demand of its own only in a file without jobs, as accelerators that a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.inputs.cell_grid import Cell
 from planner.inputs.workload_files.kubernetes_objects import ManifestObject
@@ -20,6 +20,7 @@ from planner.inputs.workload_files.pod_hardware import (
 )
 from planner.inputs.workload_files.workload_draft import RunTime, WorkloadDraft
 from planner.inputs.workload_files.workload_log import WorkloadLog
+from pricing.frozen_values import dataclass
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 VOLCANO_AMOUNTS = ("deserved", "capability", "guarantee")

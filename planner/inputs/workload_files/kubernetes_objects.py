@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from planner.inputs.cell_grid import Cell
 from planner.inputs.workload_files.placed_document import Path, PlacedDocument
 from planner.inputs.workload_files.workload_log import WorkloadLog
+from pricing.frozen_values import dataclass
 
 DEPTH_MAX = 5
 

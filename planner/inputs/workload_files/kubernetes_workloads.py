@@ -1,14 +1,15 @@
-"""Objects of Kubernetes and Volcano that run pods, as workloads.
+"""Objects of Kubernetes and its operators that run pods, as workloads.
 
 kubernetes.io/docs/concepts/workloads (Deployment, StatefulSet, ReplicaSet, Pod, Job, CronJob), HorizontalPodAutoscaler
-(autoscaling/v1, v2), volcano.sh/en/docs/vcjob; read 2026-11-23.
+(autoscaling/v1, v2), volcano.sh/en/docs/vcjob, jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2,
+keda.sh/docs/latest/reference/scaledobject-spec; read 2026-11-23.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from planner.inputs.cell_grid import Cell
@@ -21,14 +22,20 @@ from planner.inputs.workload_files.cluster_queues import (
 )
 from planner.inputs.workload_files.cron_schedule import runs_per_month
 from planner.inputs.workload_files.kubernetes_objects import ManifestObject, list_objects
-from planner.inputs.workload_files.placed_document import ANY, Path, PlacedDocument, positive_number
+from planner.inputs.workload_files.placed_document import ANY, Path, PlacedDocument
+from planner.inputs.workload_files.pod_groups import PodGroup, read_deadline, read_job_spec, read_number
 from planner.inputs.workload_files.pod_hardware import PodHardware, read_pod
+from planner.inputs.workload_files.ray_clusters import RAY_FIELDS, RAY_READERS, RAY_TEMPLATES
 from planner.inputs.workload_files.workload_draft import CopyBounds, RunTime, WorkloadDraft
 from planner.inputs.workload_files.workload_log import WorkloadLog
 
 SERVICES = ("Deployment", "StatefulSet", "ReplicaSet")
+SCALERS = {
+    "HorizontalPodAutoscaler": ("minReplicas", 1.0, "maxReplicas", None),
+    "ScaledObject": ("minReplicaCount", 0.0, "maxReplicaCount", 100.0),
+}
+"""By kind: the fields of its bounds with their defaults; without one, the most is the least."""
 QUEUE_KINDS = ("ResourceFlavor", "ClusterQueue", "LocalQueue", "Queue")
-HOUR_S = 3600.0
 TOGETHER, SEPARATE = "together", "separate"
 NO_ACCELERATORS = "no accelerators"
 _POD = ("containers", "initContainers", "volumes", "serviceAccountName", "restartPolicy", "imagePullSecrets")
@@ -43,17 +50,26 @@ _SPEC = (
     "concurrencyPolicy", "successfulJobsHistoryLimit", "failedJobsHistoryLimit", "startingDeadlineSeconds",
     "minReadySeconds", "completionMode", "plugins", "policies", "queue", "schedulerName", "maxRetry", "metrics",
     "behavior", "namespaceSelector", "queueingStrategy", "preemption", "cohort", "nodeTaints", "tolerations",
+    "network", "successPolicy", "failurePolicy", "startupPolicy", "coordinator", "managedBy", "volumeClaimPolicies",
+    "pollingInterval", "cooldownPeriod", "initialCooldownPeriod", "triggers", "fallback", "advanced",
     "flavorFungibility", "weight", "reclaimable", "priorityClassName", "timeZone", "queueName", "template.metadata",
 )  # fmt: skip
 
 
 def _list_known_fields(prefix: Path) -> list[Path]:
     """Known fields of an object at a path without effect on a plan."""
-    specs: list[Path] = [(*prefix, "spec"), (*prefix, "spec", "jobTemplate", "spec")]
+    replicated: Path = (*prefix, "spec", "replicatedJobs", ANY)
+    specs: list[Path] = [(*prefix, "spec"), (*prefix, "spec", "jobTemplate", "spec"), (*replicated, "template", "spec")]
     pods = [(*spec, "template", "spec") for spec in specs] + [(*prefix, "spec")]
     pods += [(*prefix, "spec", group, ANY, "template", "spec") for group in ("tasks", "podSets")]
-    templates: list[Path] = [*((*spec, "template") for spec in specs), (*prefix, "spec", "jobTemplate")]
+    templates: list[Path] = [
+        *((*spec, "template") for spec in specs),
+        (*prefix, "spec", "jobTemplate"),
+        (*replicated, "template"),
+    ]
     templates += [(*prefix, "spec", group, ANY, "template") for group in ("tasks", "podSets")]
+    templates += [(*prefix, "spec", *template) for template in RAY_TEMPLATES]
+    pods += [(*prefix, "spec", *template, "spec") for template in RAY_TEMPLATES]
     groups = (*prefix, "spec", "resourceGroups", ANY)
     return [
         (*prefix, "metadata"),
@@ -63,31 +79,21 @@ def _list_known_fields(prefix: Path) -> list[Path]:
         *((*pod, name) for pod in pods for name in (*_POD, *_POD_MORE)),
         *((*prefix, "spec", "tasks", ANY, name) for name in ("name", "policies", "maxRetry", "dependsOn")),
         *((*prefix, "spec", "podSets", ANY, name) for name in ("name", "minCount", "topologyRequest")),
+        *((*replicated, name) for name in ("name", "groupName", "dependsOn")),
+        *((*prefix, "spec", *field) for field in RAY_FIELDS),
         (*groups, "coveredResources"),
         *((*groups, "flavors", ANY, "resources", ANY, name) for name in ("name", "nominalQuota")),
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class PodGroup:
-    """Pods of one template: `copies` of them run, `at_once` at the same time."""
-
-    spec: Path
-    copies: float | CopyBounds
-    run: RunTime
-    kind: str
-    at_once: float | None = None
-    cell: Cell | None = None
-
-
 def read_manifests(log: WorkloadLog, documents: Sequence[PlacedDocument]) -> None:
     """Adds a workload for each object with accelerators; all others are left out by name."""
     objects = [item for document in documents for item in list_objects(log, document)]
-    scalers = {_find_target(item): item for item in objects if item.kind == "HorizontalPodAutoscaler"}
+    scalers = {_find_target(item): item for item in objects if item.kind in SCALERS}
     owners = {item.key for item in objects}
     queues = read_queues(log, objects)
     for item in objects:
-        if item.kind not in (*QUEUE_KINDS, "HorizontalPodAutoscaler"):
+        if item.kind not in (*QUEUE_KINDS, *SCALERS):
             _read_object(log, item, scalers, queues, owners)
     for target, scaler in scalers.items():
         if target not in owners:
@@ -107,7 +113,8 @@ def read_manifests(log: WorkloadLog, documents: Sequence[PlacedDocument]) -> Non
 def _find_target(scaler: ManifestObject) -> tuple[str, str, str]:
     at = (*scaler.path, "spec", "scaleTargetRef")
     scaler.document.take(*at)
-    return scaler.namespace, str(scaler.document.find(*at, "kind")), str(scaler.document.find(*at, "name"))
+    kind = scaler.document.find(*at, "kind") or "Deployment"  # KEDA's default; others must name it
+    return scaler.namespace, str(kind), str(scaler.document.find(*at, "name"))
 
 
 def _read_object(
@@ -143,14 +150,15 @@ def _mentions_accelerators(item: ManifestObject) -> bool:
 
 def _read_service(log: WorkloadLog, item: ManifestObject, scaler: ManifestObject | None) -> list[PodGroup]:
     document, spec = item.document, (*item.path, "spec")
-    stated = _read_number(log, document, 1.0, *spec, "replicas")
+    stated = read_number(log, document, 1.0, *spec, "replicas")
     copies: float | CopyBounds = stated
     if scaler is not None:
         bounds = (*scaler.path, "spec")
-        low = _read_number(log, scaler.document, 1.0, *bounds, "minReplicas")
-        high = _read_number(log, scaler.document, low, *bounds, "maxReplicas")
+        least, default, most, default_most = SCALERS[scaler.kind]
+        low = read_number(log, scaler.document, default, *bounds, least)
+        high = read_number(log, scaler.document, low if default_most is None else default_most, *bounds, most)
         has_replicas = document.find(*spec, "replicas") is not None
-        cell = scaler.document.cell(*bounds, "maxReplicas")
+        cell = scaler.document.cell(*bounds, most)
         copies = CopyBounds(low, max(low, high), cell, stated if has_replicas else None)
     elif not stated:
         log.refuse(item.cell, "0 replicas")
@@ -160,14 +168,14 @@ def _read_service(log: WorkloadLog, item: ManifestObject, scaler: ManifestObject
 
 def _read_bare_pod(log: WorkloadLog, item: ManifestObject, _: ManifestObject | None) -> list[PodGroup]:
     policy = item.document.find(*item.path, "spec", "restartPolicy") or "Always"
-    deadline = _read_deadline(log, item.document, (*item.path, "spec"))
+    deadline = read_deadline(log, item.document, (*item.path, "spec"))
     is_service = policy == "Always" and deadline is None
     run = RunTime("service" if is_service else "job", item.cell, deadline)
     return [PodGroup((*item.path, "spec"), 1.0, run, "inference" if is_service else "batch")]
 
 
 def _read_job(log: WorkloadLog, item: ManifestObject, _: ManifestObject | None) -> list[PodGroup]:
-    return [_read_job_spec(log, item, (*item.path, "spec"), None)]
+    return [read_job_spec(log, item, (*item.path, "spec"), None)]
 
 
 def _read_cron_job(log: WorkloadLog, item: ManifestObject, _: ManifestObject | None) -> list[PodGroup]:
@@ -180,32 +188,20 @@ def _read_cron_job(log: WorkloadLog, item: ManifestObject, _: ManifestObject | N
     if runs is None:
         log.add_problem(item.document.cell(*spec, "schedule"), "no schedule", "five fields, such as 0 3 * * *")
         return []
-    return [_read_job_spec(log, item, (*spec, "jobTemplate", "spec"), runs)]
-
-
-def _read_job_spec(log: WorkloadLog, item: ManifestObject, spec: Path, runs: float | None) -> PodGroup:
-    document = item.document
-    parallel = _read_number(log, document, 1.0, *spec, "parallelism") or 1.0
-    completions = _read_number(log, document, parallel, *spec, "completions")
-    deadline = _read_deadline(log, document, spec)
-    run = RunTime("job" if runs is None else "scheduled", item.cell, deadline, runs)
-    # A deadline is that of the whole job, which runs `parallelism` pods at a time; other times are those of a pod.
-    copies = min(parallel, completions) if deadline is not None else completions
-    is_indexed = document.find(*spec, "completionMode") == "Indexed" and completions == parallel > 1
-    cell = document.cell(*spec, "completionMode") if is_indexed else None
-    return PodGroup((*spec, "template", "spec"), copies, run, "batch", min(parallel, completions), cell)
+    return [read_job_spec(log, item, (*spec, "jobTemplate", "spec"), runs)]
 
 
 def _read_volcano_job(log: WorkloadLog, item: ManifestObject, _: ManifestObject | None) -> list[PodGroup]:
     document, tasks = item.document, (*item.path, "spec", "tasks")
-    gang = _read_number(log, document, 0.0, *item.path, "spec", "minAvailable")
+    gang = read_number(log, document, 0.0, *item.path, "spec", "minAvailable")
     groups = []
     for index in document.indexes(*tasks):
-        replicas = _read_number(log, document, 1.0, *tasks, index, "replicas")
+        replicas = read_number(log, document, 1.0, *tasks, index, "replicas")
         spec = (*tasks, index, "template", "spec")
-        deadline = _read_deadline(log, document, spec)
+        deadline = read_deadline(log, document, spec)
         cell = document.cell(*item.path, "spec", "minAvailable") if gang > 1 else None
-        groups.append(PodGroup(spec, replicas, RunTime("job", item.cell, deadline), "batch", replicas, cell))
+        run, part = RunTime("job", item.cell, deadline), str(document.find(*tasks, index, "name") or "")
+        groups.append(PodGroup(spec, replicas, run, "batch", replicas, cell, part))
     return groups
 
 
@@ -213,32 +209,34 @@ def _read_kueue_workload(log: WorkloadLog, item: ManifestObject, _: ManifestObje
     document, sets = item.document, (*item.path, "spec", "podSets")
     groups = []
     for index in document.indexes(*sets):
-        count = _read_number(log, document, 1.0, *sets, index, "count")
+        count = read_number(log, document, 1.0, *sets, index, "count")
         run = RunTime("job", item.cell)
-        groups.append(PodGroup((*sets, index, "template", "spec"), count, run, "batch", count))
+        part = str(document.find(*sets, index, "name") or "")
+        groups.append(PodGroup((*sets, index, "template", "spec"), count, run, "batch", count, part=part))
+    return groups
+
+
+def _read_job_set(log: WorkloadLog, item: ManifestObject, _: ManifestObject | None) -> list[PodGroup]:
+    """Every replica of a replicated job is a Job; all of them are one unit."""
+    document, sets = item.document, (*item.path, "spec", "replicatedJobs")
+    groups = []
+    for index in document.indexes(*sets):
+        at = (*sets, index)
+        replicas = read_number(log, document, 1.0, *at, "replicas")
+        job = read_job_spec(log, item, (*at, "template", "spec"), None)
+        assert isinstance(job.copies, float)
+        assert job.at_once is not None
+        together, part = replicas * job.at_once, str(document.find(*at, "name") or "")
+        cell = document.cell(*at, "replicas") if together == replicas * job.copies > 1 else job.cell
+        groups.append(replace(job, copies=replicas * job.copies, at_once=together, cell=cell, part=part))
     return groups
 
 
 READERS = {
     **dict.fromkeys(SERVICES, _read_service), "Pod": _read_bare_pod, "Job": _read_job, "CronJob": _read_cron_job,
-    "VolcanoJob": _read_volcano_job, "Workload": _read_kueue_workload,
+    "VolcanoJob": _read_volcano_job, "Workload": _read_kueue_workload, "JobSet": _read_job_set, **RAY_READERS,
 }  # fmt: skip
 """By kind; those of Volcano with its name in front."""
-
-
-def _read_number(log: WorkloadLog, document: PlacedDocument, default: float, *path: str | int) -> float:
-    value = document.take(*path)
-    number = default if value is None else 0.0 if value == 0 and value is not False else positive_number(value)
-    if number is None or number != int(number):
-        log.add_problem(document.cell(*path), "no number", "a whole number")
-        return default
-    return number
-
-
-def _read_deadline(log: WorkloadLog, document: PlacedDocument, spec: Path) -> float | None:
-    """The hours of activeDeadlineSeconds."""
-    seconds = _read_number(log, document, 0.0, *spec, "activeDeadlineSeconds")
-    return seconds / HOUR_S if seconds else None
 
 
 def _add_group(
@@ -249,8 +247,7 @@ def _add_group(
     pod = read_pod(log, document, group.spec)
     if pod is None:
         return
-    task = str(document.find(*group.spec[:-2], "name") or "")
-    name = f"{item.name} {task}".strip() if several else item.name
+    name = f"{item.name} {group.part}".strip() if several else item.name
     if not pod.count:
         log.refuse(Cell(document.place(*group.spec), f"{item.kind} {name}"), NO_ACCELERATORS)
         return
@@ -274,9 +271,9 @@ def _add_group(
 
 def _choose_gang(log: WorkloadLog, name: str, pod: PodHardware, group: PodGroup) -> tuple[float, float | CopyBounds]:
     """The accelerators that work together, and how many such gangs run: a pod, a TPU slice, or all pods of a job."""
-    copies = group.copies
+    copies, together = group.copies, pod.count * group.hosts
     if isinstance(copies, CopyBounds):
-        return pod.count, copies
+        return together, copies
     chips = pod.topology_chips
     if chips and math.isfinite(chips) and chips > pod.count and not (copies * pod.count) % chips:
         return chips, copies * pod.count / chips
@@ -287,5 +284,5 @@ def _choose_gang(log: WorkloadLog, name: str, pod: PodHardware, group: PodGroup)
             f"pods: {name}", group.cell, question, choices, TOGETHER, len(log.workloads), change=0.0
         )
         if chosen == TOGETHER:
-            return pod.count * group.at_once, copies / group.at_once
-    return pod.count, copies
+            return pod.count * group.at_once, copies * group.hosts / group.at_once
+    return together, copies

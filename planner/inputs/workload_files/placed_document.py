@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from planner.inputs.cell_grid import Cell, shorten_text
 from planner.inputs.document_tree import DocumentNode
+from pricing.frozen_values import dataclass
 
 ANY = "*"
 """In a pattern: any one key or index."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from planner.inputs.cell_grid import Cell
 from planner.inputs.workload_files.hardware_names import find_accelerator, find_instance_type, find_place
 from planner.inputs.workload_files.placed_document import Path, PlacedDocument, positive_number
 from planner.inputs.workload_files.workload_log import WorkloadLog
+from pricing.frozen_values import dataclass
 from pricing.mig_slices import load_slices
 from pricing.units import GB, GIB
 

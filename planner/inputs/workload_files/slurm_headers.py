@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 from planner.inputs.cell_grid import Cell
 from planner.inputs.workload_files.hardware_names import find_accelerator
@@ -21,6 +20,7 @@ from planner.inputs.workload_files.slurm_options import (
 )
 from planner.inputs.workload_files.workload_draft import RunTime, WorkloadDraft
 from planner.inputs.workload_files.workload_log import WorkloadLog
+from pricing.frozen_values import dataclass
 from pricing.units import GIB
 
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGT])?B?", re.IGNORECASE)

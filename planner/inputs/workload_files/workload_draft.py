@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from planner.inputs.cell_grid import Cell
+from pricing.frozen_values import dataclass
 
 RunKind = Literal["service", "job", "scheduled", "queue"]
 

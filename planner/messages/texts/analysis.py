@@ -70,6 +70,10 @@ def _no_gpu_needed(workload: str, accelerators: Sequence[str], costs: str | None
     return f"{text}; by the hour: {costs}." if costs else f"{text}."
 
 
+SMALL_PART = 0.01
+"""A part of a data sheet below which its figure says no more than that it is small."""
+
+
 def _described_work_on_cpus(
     workload: str, fraction: float, cpu: str, provider: str, region: str, instance_type: str, price_per_hour: float,
     currency: str, gpu: str, standing: bool,
@@ -81,9 +85,11 @@ def _described_work_on_cpus(
             f"{workload}: CPUs would not do it for less than {rental}, even if each core of {machine} reached all of "
             f"the data sheet of {cpu}."
         )
+    limit = "only if" if fraction >= SMALL_PART else "already if"
+    part = f"{fraction:.0%} or more" if fraction >= SMALL_PART else f"less than {SMALL_PART:.0%}"
     return (
-        f"{workload}: CPUs would do it for less than {rental} only if each core of {machine} reached {fraction:.0%} or"
-        f" more of the data sheet of {cpu}; no run of it on a CPU is known: measure it there."
+        f"{workload}: CPUs would do it for less than {rental} {limit} each core of {machine} reached {part} of the data"
+        f" sheet of {cpu}; no run of it on a CPU is known: measure it there."
     )
 
 
@@ -277,6 +283,12 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     ),
     "strategies_paid_draw_by_draw": lambda strategies: (
         f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
+    ),
+    "draws_without_plan": lambda draws: (
+        f"{format_count(draws, 'draw')} of those planned again had no plan and do not count."
+    ),
+    "replans_cut_by_clock": lambda plans: (
+        f"{format_count(plans, 'plan')} made again were cut by the clock: more time may find better ones."
     ),
     "service_divided": lambda workload, accelerators, shares, place, saved, currency: (
         f"{workload} is served on several types of accelerators in {place}, which takes {saved:,.0f} {currency} off the"

@@ -7,7 +7,6 @@ prices and throughput. Every answer is a band, since frameworks, allocators and 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from planner.performance.memory.footprint import GIB, HIGH, LIKELY, LOW, GangLayout, memory_parts
@@ -16,6 +15,7 @@ from planner.performance.parallelism import copies_in_gang
 from planner.request.neural_network import NeuralNetwork, Parallelism
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 
 Verdict = Literal["yes", "tight", "no"]
 USABLE_FRACTIONS = (0.91, 0.99)

@@ -7,11 +7,12 @@ p pipeline parallel, d copies. Independent of the accelerator.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from planner.performance.model_catalog import ModelShape
 from planner.performance.network_arithmetic import BITS, FULL_BYTES, HALF_BYTES
 from planner.request.neural_network import NeuralNetwork, Parallelism
+from pricing.frozen_values import dataclass
 
 GIB = 2**30
 GATED_MATRICES = 3

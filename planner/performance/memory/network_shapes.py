@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from planner.performance.memory.footprint import GATED_MATRICES
 from planner.performance.model_catalog import ModelShape, find_model, published_models
 from planner.request.neural_network import NeuralNetwork
 from planner.result.message import Message, message
+from pricing.frozen_values import dataclass
 
 SHAPE_FIELDS = ("layers", "hidden_size", "attention_heads", "kv_heads", "head_size", "feed_forward_size", "vocabulary")
 REQUIRED_FIELDS = ("layers", "hidden_size", "attention_heads", "vocabulary")

@@ -27,7 +27,8 @@ than 10 %; a margin leaves more throughput unused than it is worth.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache
 from statistics import NormalDist
 
 from planner.performance.memory import estimate_memory
@@ -59,6 +60,7 @@ from planner.request.neural_network import NeuralNetwork, Parallelism
 from planner.request.serving import ServedRate, Serving
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator, AcceleratorNames
+from pricing.frozen_values import dataclass
 
 GIB = 2**30
 OWN_SOURCE = "your measurement"
@@ -66,6 +68,8 @@ MEMORY_FRACTION = 0.9
 """Of the accelerator's memory that engines take (vLLM: gpu_memory_utilization, default 0.9)."""
 ACTIVATION_BYTES = 2.0
 """Of a value between layers, in half precision."""
+SIZED_KEPT = 8192
+"""Replicas kept: the services of a portfolio are of few kinds, and every strategy and scenario asks for them again."""
 OVER_NODES = "over_nodes"
 """The basis of a replica over several nodes, of which there is no result."""
 COMPUTE = {"bf16": "fp16", "fp16": "fp16", "tf32": "fp16", "fp32": "fp16", "fp8": "fp8", "int8": "fp16", "fp4": "fp4",
@@ -101,7 +105,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class _LoadTimes:
-    """The times of a replica at a number of requests at once, and the basis of the estimate."""
+    """The times of a replica at a number of requests at once."""
 
     cycle_s: float
     mean_tpot_s: float
@@ -109,8 +113,6 @@ class _LoadTimes:
     first_token_s: float
     ttft_s: float
     prompt_share: float
-    basis: str
-    nearest: tuple[ServingResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class ServedQuestion:
             "served", serving.input_tokens, serving.output_tokens, concurrency / self.nodes,
             serving.prefix_cached_fraction,
             speculation.tokens_per_step if speculation else 1.0, speculation.step_time_ratio if speculation else 1.0,
+            serving.expert_parallel and self.model.is_mixture and self.count > 1,
         )  # fmt: skip
 
     @property
@@ -152,6 +155,7 @@ class ServedQuestion:
         return (self.nodes - 1) * step_s + self.nodes * hop_s
 
 
+@lru_cache(maxsize=SIZED_KEPT)
 def size_replica(
     network: NeuralNetwork,
     serving: Serving,
@@ -210,8 +214,11 @@ def _unmet_limit(question: ServedQuestion) -> Message | None:
 def _build_replica(question: ServedQuestion, concurrency: int, limit: str) -> Replica:
     serving, times = question.serving, _load_times(question, concurrency)
     tokens_per_s = concurrency / times.cycle_s
-    low, high = load_intervals()["served", "neither_served" if times.basis == OVER_NODES else times.basis]
-    rate = RateEstimate(tokens_per_s, tokens_per_s * low, tokens_per_s * high, times.basis, times.nearest)
+    basis, nearest = question.nearby.judge(question.point(concurrency).concurrency)
+    if question.nodes > 1 and basis != OWN:
+        basis = OVER_NODES
+    low, high = load_intervals()["served", "neither_served" if basis == OVER_NODES else basis]
+    rate = RateEstimate(tokens_per_s, tokens_per_s * low, tokens_per_s * high, basis, nearest)
     requests_per_s = tokens_per_s / serving.output_tokens
     wait = concurrency / requests_per_s if serving.ttft_ms is None else serving.ttft_ms / 1000 - times.ttft_s
     queue = ServiceQueue(concurrency, wait, serving.percentile, serving.burstiness, serving.output_variation)
@@ -288,11 +295,11 @@ def _time_limit(question: ServedQuestion, concurrency: int) -> str | None:
 
 def _load_times(question: ServedQuestion, concurrency: int) -> _LoadTimes:
     point, serving = question.point(concurrency), question.serving
-    split, basis, nearest = correct_split(point, question.nearby)
+    split, is_measured = correct_split(point, question.nearby), question.nearby.is_measured(point.concurrency)
     first = correct_first_token(point, split, question.nearby)
-    if question.nodes > 1 and basis != OWN:  # a measurement includes it
+    if question.nodes > 1 and not is_measured:  # a measurement includes it
         between = question.pipeline_seconds(point, split["step"])
-        basis, first = OVER_NODES, first + between
+        first += between
         split = {**split, "step": split["step"] + between}
     cycle, prompts = math.fsum(split.values()), math.fsum(split[part] for part in PROMPT_PARTS)
     tpot = output_token_seconds(point, split, first)
@@ -302,10 +309,10 @@ def _load_times(question: ServedQuestion, concurrency: int) -> _LoadTimes:
     prompt_share, apart = prompts / cycle, serving.disaggregation
     if apart is not None:
         prompt_share, spread = 1 - question.generating / question.count, 0.0
-        if basis != OWN:
+        if not is_measured:
             first, tpot = first * apart.ttft_ratio, tpot * apart.tpot_ratio
             cycle = (first + (serving.output_tokens - 1) * tpot) / serving.output_tokens
     return _LoadTimes(
         cycle, tpot, tpot * (1 + deviate * spread), first, first * (1 + deviate * serving.input_variation * own),
-        prompt_share, basis, nearest,
+        prompt_share,
     )  # fmt: skip

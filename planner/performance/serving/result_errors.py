@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from planner.performance.serving.rate_estimates import (
     BASES,
@@ -17,6 +16,7 @@ from planner.performance.serving.rate_estimates import (
 )
 from planner.performance.serving.serving_results import ServingResult, shipped_results
 from planner.performance.serving.speed_model import SERVED, STATIC, output_token_seconds
+from pricing.frozen_values import dataclass
 
 LOADS = (SERVED, "offline", STATIC)
 TIMES = ("time to first token", "time per output token")
@@ -76,7 +76,7 @@ def _add_errors(
     point = result.point
     assert point is not None
     nearby = find_nearby(point, known)
-    split, basis, _ = correct_split(point, nearby)
+    split, (basis, _) = correct_split(point, nearby), nearby.judge(point.concurrency)
     cycle, first = math.fsum(split.values()), correct_first_token(point, split, nearby)
     if result.output_tokens_per_s:
         rates.append((point.load, basis, math.log(result.output_tokens_per_s / (point.concurrency / cycle))))

@@ -7,7 +7,6 @@ the table of published models lacks. A family is one architecture under several 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from planner.performance.network_arithmetic import DEPTH_TIMES_WIDTH
 from planner.performance.throughput.accelerator_scores import read_table
 from planner.request.neural_network import NeuralNetwork
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 FAMILIES_FILE = Path(__file__).parent / "data" / "families.csv"
 FAMILY_COLUMNS = (

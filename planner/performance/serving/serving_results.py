@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from planner.performance.serving.speed_model import STATIC, ServingPoint, missin
 from pricing.accelerator import AcceleratorNames, embedded_names
 from pricing.csv_tables import parse_number
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 
 RESULTS_FILE = Path(__file__).parent / "data" / "results.csv"
 RESULT_COLUMNS = (
@@ -48,7 +48,8 @@ PUBLISHED, OWN, ESTIMATED = "published", "own", "estimated"
 class ServingResult:
     """One result. `point` is None where the source prints too little of the load, which `lacking` names; rates are of
     the whole deployment, times those of the mean or median request as the source has them. `origin`: PUBLISHED, OWN or
-    ESTIMATED."""
+    ESTIMATED. `setup` is what else the row tells of how it was run (SETUP_FIELDS): results that differ in it are not of
+    one curve."""
 
     line: int
     group: str
@@ -62,6 +63,7 @@ class ServingResult:
     source: str
     date: str
     origin: str = PUBLISHED
+    setup: tuple[str, ...] = ()
 
     @property
     def repository(self) -> str:
@@ -123,11 +125,12 @@ def _parse_result(names: AcceleratorNames, line: int, row: Mapping[str, str]) ->
             input_tokens=numbers["input_tokens"] or math.nan,
             output_tokens=numbers["output_tokens"] or math.nan,
             concurrency=numbers["concurrency"] or math.nan,
+            expert_parallel=total > active and row["expert_parallel"] not in UNDIVIDED,
         )
     return ServingResult(
         line, group, entry.family, point, ", ".join(lacking), numbers["output_tokens_per_s"] or None,
         _convert_to_seconds(numbers["ttft_ms"]), _convert_to_seconds(numbers["tpot_ms"]),
-        row["precision"], row["source"], row["date"],
+        row["precision"], row["source"], row["date"], PUBLISHED, tuple(row[name] for name in SETUP_FIELDS),
     )  # fmt: skip
 
 
@@ -143,6 +146,9 @@ def _convert_to_seconds(milliseconds: float | None) -> float | None:
     return milliseconds / 1000 if milliseconds else None
 
 
+SETUP_FIELDS = ("model", "engine_version", "data_parallel", "tensor_parallel", "expert_parallel", "date")
+UNDIVIDED = ("", "0", "1")
+"""Expert parallelism of a row whose experts are not divided among accelerators."""
 NEEDED = ("total_params_b", "active_params_b", "accelerator_count")
 LOAD_FIGURES = ("input_tokens", "output_tokens", "concurrency")
 NUMBERS = (*NEEDED, *LOAD_FIGURES, "tensor_parallel", "ttft_ms", "tpot_ms", "output_tokens_per_s")

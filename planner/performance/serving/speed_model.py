@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from planner.performance.serving.served_models import ServedModel
 from planner.performance.throughput.accelerator_scores import missing_specification, peak_tflops, read_table
 from planner.result.message import Message
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 
 COEFFICIENTS_FILE = Path(__file__).parent / "data" / "coefficients.csv"
 COEFFICIENT_COLUMNS = ("fit", "part", "term", "level", "value")
@@ -67,7 +67,7 @@ class ServingPoint:
     """A replica at work: `tensor` of its `count` accelerators hold one copy of the weights; `bits` a weight, `compute`
     the precision of the arithmetic; `load` is served, offline, steady or static. `cached` is the fraction of input
     tokens found in the prefix cache; a step yields `tokens_per_step` and takes `step_ratio` of one without
-    speculation."""
+    speculation. `expert_parallel`: each accelerator has whole experts of a mixture, not a part of every one."""
 
     model: ServedModel
     part: Accelerator
@@ -83,6 +83,7 @@ class ServingPoint:
     cached: float = 0.0
     tokens_per_step: float = 1.0
     step_ratio: float = 1.0
+    expert_parallel: bool = False
 
     @property
     def fit(self) -> str:

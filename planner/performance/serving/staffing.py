@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from pricing.frozen_values import dataclass
 
 ROUNDING = 1e-9
 """Of a replica: load that exceeds whole replicas by less is rounding."""

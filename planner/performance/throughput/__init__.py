@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from planner.performance.throughput.accelerator_scores import (
     accelerator_score,
@@ -25,6 +24,7 @@ from planner.performance.throughput.scaling import log_efficiency
 from planner.request.models import Measurement, WorkFamily
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 
 OWN_SCALING_WEIGHT = 0.5
 """Weight of the scaling between two measured counts of the same job against that of the model, at each doubling (pairs

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from planner.performance.throughput.accelerator_scores import Coefficients, read
 from planner.request.models import WorkFamily
 from pricing.accelerator import Accelerator
 from pricing.csv_tables import format_table
+from pricing.frozen_values import dataclass
 
 STEPS_FILE = Path(__file__).parent / "data" / "intervals.csv"
 ESTIMATES_FILE = Path(__file__).parent / "network_estimates" / "intervals.csv"

@@ -11,7 +11,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -20,6 +20,7 @@ from planner.performance.result_tables import RefusedResult, read_result_rows
 from planner.request.models import WorkFamily
 from pricing.accelerator import AcceleratorNames
 from pricing.errors import UnknownName
+from pricing.frozen_values import dataclass
 
 MEASUREMENTS = Path(__file__).parent / "data" / "measurements.csv"
 COLUMNS = (

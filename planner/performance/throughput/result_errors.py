@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Generic, TypeVar
 
@@ -33,6 +32,7 @@ from planner.performance.throughput.published_results import PublishedResult
 from planner.performance.throughput.result_pairs import ACCELERATOR, BOTH, ResultPair, prediction_pairs
 from planner.performance.throughput.scaling import Scalings, load_scaling, log_efficiency
 from pricing.accelerator import Accelerator, AcceleratorNames
+from pricing.frozen_values import dataclass
 
 TASKS = (ACCELERATOR, "weak", "strong", "time_to_train", "replicas", "stream", BOTH)
 DISTANCES = ("same_architecture", "same_vendor", "across_vendors")

@@ -10,11 +10,11 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from planner.performance.throughput.accelerator_scores import missing_specification
 from planner.performance.throughput.published_results import PublishedResult, Scaling, merge_results
 from pricing.accelerator import AcceleratorNames
+from pricing.frozen_values import dataclass
 
 BATCH_TOLERANCE = 0.02
 PAIRS_BOTH_MAX = 20

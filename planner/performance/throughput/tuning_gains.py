@@ -8,13 +8,14 @@ makes it from the measurements beside it. An architecture with results of one be
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
 from planner.performance.throughput.accelerator_scores import computed_peak, read_table
 from pricing.accelerator import Accelerator
 from pricing.csv_tables import format_table
+from pricing.frozen_values import dataclass
 
 GAINS_FILE = Path(__file__).parent / "data" / "tuning_gains.csv"
 GAIN_COLUMNS = ("change", "architecture", "low", "median", "high", "cases", "groups")

@@ -7,12 +7,12 @@ Costs follow from the plan's assumptions by the formulas of `planner.supply.onpr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import ceil, fsum
 
 from planner.reports._content.number_format import month_name
 from planner.request.assumptions import override_names
 from planner.result import Plan, Purchase, Strategy
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

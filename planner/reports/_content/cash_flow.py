@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from planner.reports._content.number_format import (
@@ -24,6 +23,7 @@ from planner.reports._content.sections import ReportTable, Section, make_table
 from planner.request.calendar import name_fiscal_year, name_quarter
 from planner.result import Plan, Strategy
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 
 MONTHS_A_QUARTER, MONTHS_A_YEAR = 3, 12
 LINE_WIDTH = 110

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from planner.reports._content.purchase_pools import (
@@ -23,6 +23,7 @@ from planner.reports._content.purchase_pools import (
     title_contains,
 )
 from planner.result import CashRow, Plan, Purchase, Strategy, Use
+from pricing.frozen_values import dataclass
 
 ChargeKind = Literal["use", "unused", "purchase", "running", "on_top"]
 HOURLY_OPTIONS = ("on_demand", "spot")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from planner.reports._content.number_format import NO_VALUE, format_money, format_number
 from planner.reports._content.sections import Section, make_table
 from planner.result import Emission, Plan, Strategy
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 
 OWN_SITE = "site of owned nodes"
 NOTE = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Literal
 
 from planner.reports._content.call_prices import call_sentences
 from planner.reports._content.cash_flow import cash_periods_section
@@ -31,8 +32,9 @@ from planner.reports._content.sections import (
     recommended_strategy,
     status_text,
 )
-from planner.result import Plan, Strategy, describe_amount
+from planner.result import Plan, Purchase, Strategy, describe_amount
 from pricing.counted_nouns import format_count
+from pricing.frozen_values import dataclass
 from pricing.plain_text import truncate_text
 
 LISTED_MAX, ORDERS_MIN, RISKS_MAX = 8, 4, 5
@@ -121,6 +123,8 @@ class PlannedOrder:
     per_month: float | None = None
     cash: float = 0.0
     """What all of it costs in the plan."""
+    purchase: Purchase | None = None
+    """The purchase; None for a quota."""
 
 
 def list_orders(plan: Plan, chosen: Strategy) -> list[PlannedOrder]:
@@ -136,6 +140,7 @@ def list_orders(plan: Plan, chosen: Strategy) -> list[PlannedOrder]:
             p.upfront,
             p.per_month,
             p.upfront + p.per_month * (p.usable_to - p.usable_from + 1),
+            p,
         )
         for p in chosen.purchases
     ]
@@ -177,40 +182,58 @@ def _order_amounts(order: PlannedOrder) -> tuple[float, float]:
     return order.upfront or 0.0, order.per_month or 0.0
 
 
+Stake = Literal["committed", "resale", "slower", "spot", "idle", "lead"]
+"""What the money at stake in a risk is: all commitments, the present value of resale, the slow end of throughputs, spot
+capacity, idle hours, or the lead over the runner-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRisk:
+    """A risk in a sentence, with the money at stake."""
+
+    stake: Stake
+    amount: float
+    text: str
+
+
 def risk_sentences(plan: Plan, chosen: Strategy) -> list[str]:
     """The largest risks, by the money at stake."""
-    risks = sorted(_list_risks(plan, chosen), key=lambda risk: -risk[0])[:RISKS_MAX]
-    return [truncate_text(text, SENTENCE_MAX) for _, text in risks]
+    return [risk.text for risk in list_risks(plan, chosen)[:RISKS_MAX]]
 
 
-def _list_risks(plan: Plan, chosen: Strategy) -> Iterator[tuple[float, str]]:
-    """Money at stake, and the risk in a sentence."""
+def list_risks(plan: Plan, chosen: Strategy) -> list[PlanRisk]:
+    """Every risk, that with the most money at stake first."""
+    risks = sorted(_find_risks(plan, chosen), key=lambda risk: -risk.amount)
+    return [replace(risk, text=truncate_text(risk.text, SENTENCE_MAX)) for risk in risks]
+
+
+def _find_risks(plan: Plan, chosen: Strategy) -> Iterator[PlanRisk]:
     total, money = chosen.total_cost, plan.currency
     for reason in plan.recommendation.reasons:
         if reason.code in RISK_CODES:
-            stakes = [reason.parameters.get(name) for name in ("committed", "resale")]
-            yield (
-                next((stake for stake in stakes if isinstance(stake, float)), abs(plan.recommendation.worth)),
-                str(reason),
-            )
+            stakes: dict[Stake, object] = {name: reason.parameters.get(name) for name in ("committed", "resale")}
+            known = [(name, stake) for name, stake in stakes.items() if isinstance(stake, float)]
+            stake, amount = known[0] if known else ("lead", abs(plan.recommendation.worth))
+            yield PlanRisk(stake, amount, str(reason))
     spread = [(w.cost_high - w.cost, w.workload) for w in chosen.workloads if w.cost_high > w.cost]
     if spread:
         more, (largest, name) = math.fsum(cost for cost, _ in spread), max(spread)
         text = f"The throughput of {format_count(len(spread), 'workload')} is predicted: at the slow end of the 80 %"
         text += " interval they cost"
         text += f" {format_money(more)} {money} more, the most {name} ({format_money(largest)}). Measure that first."
-        yield more, text
+        yield PlanRisk("slower", more, text)
     spot = math.fsum(row.amount for row in chosen.cash if row.category == "spot")
     if spot > 0:
         names = {use.workload for use in chosen.uses if use.purchase_option == "spot"}
         part = f"{format_money(spot)} {money} ({format_percent(spot / total)})"
         users = format_count(len(names), "workload")
-        yield spot, f"{part} is spot capacity for {users}: it may be taken back or not be there."
+        yield PlanRisk("spot", spot, f"{part} is spot capacity for {users}: it may be taken back or not be there.")
     idle = math.fsum(row.idle for row in plan.views.cost_centres)
     if round(idle):
-        yield idle, f"{format_money(idle)} {money} ({format_percent(idle / total)}) pays for hours that nobody uses."
+        part = f"{format_money(idle)} {money} ({format_percent(idle / total)})"
+        yield PlanRisk("idle", idle, f"{part} pays for hours that nobody uses.")
     if plan.recommendation.runner_up and (flip := nearest_flip(plan)):
-        yield abs(plan.recommendation.worth), f"The advice may turn: {flip}"
+        yield PlanRisk("lead", abs(plan.recommendation.worth), f"The advice may turn: {flip}")
 
 
 def doubt_sentences(plan: Plan, listed: int = LISTED_MAX) -> list[str]:

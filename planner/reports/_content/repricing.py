@@ -6,7 +6,7 @@ Decisions stay as they are: `moves` has no assumption that changes which plans a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -20,6 +20,7 @@ from planner.result.ledger_costs import (
     build_ledger_costs,
     name_figures,
 )
+from pricing.frozen_values import dataclass
 
 INCOME_TAX = "income_tax_fraction"
 BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"

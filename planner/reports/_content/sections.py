@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from planner.reports._content.number_format import (
     NO_VALUE,
@@ -23,6 +22,7 @@ from planner.reports._content.number_format import (
 )
 from planner.reports._content.usage_periods import group_usage
 from planner.result import Plan, Purchase, QuotaRequest, Strategy, Use, WorkloadCost, describe_amount, describe_orders
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 from pricing.quota import UNIT_WORDS
 

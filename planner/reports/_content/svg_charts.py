@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import accumulate, pairwise
 
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 
 WIDTH, HEIGHT = 760, 300

@@ -4,7 +4,7 @@ else one for each way of starting nodes, with the reason."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import add
 
 from planner.reports.terraform.dated_nodes import Place
@@ -12,6 +12,7 @@ from planner.reports.terraform.node_pools import NodePool, RentedNodes
 from planner.reports.terraform.provisioning.reasons import reason
 from planner.reports.terraform.running_hours import MonthProfile
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 MIXED = ("on_demand", "spot")
 """The ways of starting nodes that one group can hold."""

@@ -7,7 +7,7 @@ are in variables that the root's terraform.tfvars fills in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from math import ceil
 
@@ -23,6 +23,7 @@ from planner.reports.terraform.provisioning.module_catalog import (
     ModuleInput,
     TerraformModule,
 )
+from pricing.frozen_values import dataclass
 
 FLEX_START_HOURS_MAX = 7 * 24.0
 """https://docs.cloud.google.com/compute/docs/instances/about-flex-start-vms"""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from math import fsum, inf
 
@@ -38,6 +38,7 @@ from planner.reports.terraform.running_hours import (
 )
 from planner.result import DatedOrder, Plan, Strategy, Use
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 from pricing.price import parse_purchase_option
 
 BILLED = ("on_demand", "reserved", "savings_plan", "committed_use")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from math import fsum
 
 from planner.reports._content.evidence import workload_field
 from planner.reports.terraform.node_pools import NodePool
 from planner.result import Plan, QuotaRequest, Strategy
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
@@ -17,6 +16,7 @@ from planner.reports.terraform.purchase_lists import CommitmentEntry
 from planner.reports.terraform.readme_times import dated_lines, hours_lines, schedule_lines
 from planner.reports.terraform.running_hours import TOLERANCE, most_at_once
 from planner.result import Plan, Strategy
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ Variables that only the reader can fill in are in the same file, commented out, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -17,6 +16,7 @@ from planner.reports.terraform.provisioning.hcl import HclBlock, HclValue, RawEx
 from planner.reports.terraform.provisioning.module_catalog import EVERY_MONTH, ExtraModule
 from planner.reports.terraform.running_hours import list_steps, list_week_windows, month_after
 from planner.result import Plan, QuotaRequest
+from pricing.frozen_values import dataclass
 
 ValidationRule = tuple[str, str]
 PREFIX_MAX = 6

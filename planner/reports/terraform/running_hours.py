@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from math import ceil, floor, fsum, inf
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from planner.request.calendar import days_of_month
 from planner.result import Plan, Strategy, Use
+from pricing.frozen_values import dataclass
 
 TOLERANCE = 1.1
 """The most node-hours of nodes that stay on, as a multiple of what the plan pays."""

@@ -5,8 +5,6 @@ The value in use is the one that formulas read, by its name: the input, or an en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from planner.reports._content.repricing import (
     BASE,
     HIGH_COST,
@@ -19,6 +17,7 @@ from planner.reports.xlsx.input_states import InputCounts, count_states, mark_st
 from planner.reports.xlsx.workbook import Cell, Formula, WorkbookSheet, a1
 from planner.result import Assumption, Plan
 from planner.result.ledger_costs import DISCOUNT, HOURS
+from pricing.frozen_values import dataclass
 
 COLUMNS = (
     ("name", 36, "text"), ("meaning", 34, "wrap"), ("value", 12, "input"), ("unit", 15, "wrap"), ("low", 10, "figure"),

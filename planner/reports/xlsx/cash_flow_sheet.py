@@ -6,7 +6,6 @@ Amounts are sums over sheet Payments; the support plan and the tax of cloud bill
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from planner.reports._content.charges import SURCHARGES
@@ -26,6 +25,7 @@ from planner.reports.xlsx.workbook import (
 )
 from planner.result import Plan, Strategy
 from planner.result.ledger_costs import SUPPORT, TAX
+from pricing.frozen_values import dataclass
 
 FIRST = 3
 """The column of the first month; that of the totals is before it."""

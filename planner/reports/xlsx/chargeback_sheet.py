@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.reports._content.cost_centres import NO_TEAM, group_by_team
 from planner.reports._content.number_format import month_name
@@ -29,6 +28,7 @@ from planner.reports.xlsx.workbook import (
 )
 from planner.reports.xlsx.workload_costs_sheet import WorkloadCostCells, part_cells
 from planner.result import Plan
+from pricing.frozen_values import dataclass
 
 Group = tuple[str, bool]
 """A cost centre, and whether its workloads state a budget."""

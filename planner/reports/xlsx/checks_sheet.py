@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.reports._content.repricing import BASE
 from planner.reports.xlsx.assumptions_sheet import SCENARIO
@@ -11,6 +10,7 @@ from planner.reports.xlsx.cash_flow_sheet import CashFlowBlock
 from planner.reports.xlsx.input_states import InputCounts
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, column_range
 from planner.result import Plan
+from pricing.frozen_values import dataclass
 
 TITLES = ("check", "in this workbook", "should be", "difference", "allowed", "failed (1) or not (0)")
 STYLES = ("text", "money", "money", "money", "money", "flag")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.reports._content.number_format import month_name
 from planner.reports._content.repricing import last_month, ledger_of
@@ -19,6 +18,7 @@ from planner.reports.xlsx.input_states import (
 )
 from planner.reports.xlsx.workbook import MONTHS_ROW, Formula, WorkbookSheet, a1, cell_text, fitting_width, row_range
 from planner.result import Plan
+from pricing.frozen_values import dataclass
 
 NOTE = (
     "Decisions of the solver, which no change in this workbook alters: plan again for new ones. Orders and commitments "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from planner.reports._content.financial_views import METHODS
 from planner.reports._content.number_format import plan_year_name
@@ -19,6 +18,7 @@ from planner.result import Plan
 from planner.result.audit_trail import AuditLine
 from planner.result.financial_views import Depreciation
 from planner.result.formulas import FormulaNode, evaluate_formula, parse_formula
+from pricing.frozen_values import dataclass
 
 TAX_COLUMNS = (
     ("strategy", 10, "text"), ("hardware", 34, "wrap"), ("method", 14, "text"), ("year of the plan", 18, "text"),

@@ -6,9 +6,9 @@ Knows no sheet. A cell that was cleared or has a text is no number: it would cou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from planner.reports.xlsx.workbook import Formula, WorkbookSheet
+from pricing.frozen_values import dataclass
 
 AS_PLANNED, CHANGED, NO_NUMBER, OUTSIDE = "as planned", "changed here", "no number", "out of range"
 WITHOUT_EFFECT = "may change what is possible: plan again"

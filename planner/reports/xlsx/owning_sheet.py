@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from planner.reports._content.financial_views import break_even_price_text, internal_rates_text, payback_text
@@ -25,6 +24,7 @@ from planner.reports.xlsx.workbook import (
 )
 from planner.result import Plan
 from planner.result.financial_views import OwningReturn
+from pricing.frozen_values import dataclass
 
 SUM, FIRST = 1, 2
 GROWTH_MAX = 1e6

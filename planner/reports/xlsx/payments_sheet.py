@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import LedgerRepricing, first_month, last_month
@@ -19,6 +18,7 @@ from planner.reports.xlsx.workbook import MONTHS_ROW, Cell, Formula, WorkbookShe
 from planner.result import Plan
 from planner.result.audit_trail import AuditLine, discount_factor
 from planner.result.formulas import parse_formula
+from pricing.frozen_values import dataclass
 
 NOTE = (
     "Amount of a month = quantity x rate x (1 + growth) ^ ((month of its prices - 1) / 12). Support plan and tax on "

@@ -6,7 +6,6 @@ One assumption changes at a time. The same decisions are repriced, unless a row 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from planner.reports._content.repricing import LedgerRepricing
 from planner.reports.xlsx.workbook import (
@@ -19,6 +18,7 @@ from planner.reports.xlsx.workbook import (
     difference_formula,
 )
 from planner.result import Plan
+from pricing.frozen_values import dataclass
 
 BARS = 15
 CENT = 0.01

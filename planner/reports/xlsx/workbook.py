@@ -9,7 +9,6 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import accumulate
@@ -22,6 +21,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from planner.reports.xlsx.cell_styles import STYLES
 from planner.reports.xlsx.print_layout import fit_pages
+from pricing.frozen_values import dataclass
 from pricing.plain_text import plain_text
 
 Axis = Mapping[str, object]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from planner.reports._content.repricing import LedgerRepricing
 from planner.reports.xlsx import choices_sheet as of_choices
@@ -18,6 +18,7 @@ from planner.reports.xlsx.payments_sheet import BILLED, CHOICE, PRESENT, TOTAL, 
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1
 from planner.result import Plan
 from planner.result.audit_trail import AuditTrail
+from pricing.frozen_values import dataclass
 
 Amounts = tuple[float, float]
 """Cost and present cost."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 
 from fastapi import FastAPI
 
@@ -22,6 +21,7 @@ from planner.service.gate.time_limits import RequestLimits
 from planner.service.gate.tracing import RequestTracer, open_tracer
 from planner.service.gate.trusted_hosts import TrustedHosts
 from planner.service.store import ServiceStore
+from pricing.frozen_values import dataclass
 
 log = logging.getLogger("planner.service")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
 from planner.service.gate.request_records import RequestRecord
 
+FIELDS = tuple(each.name for each in fields(RequestRecord))
 requests = logging.getLogger("planner.service.requests")
 
 
@@ -23,7 +24,7 @@ def log_request(record: RequestRecord) -> None:
         record.status,
         record.milliseconds,
         record.caller or "-",
-        extra={"request": asdict(record)},
+        extra={"request": {name: getattr(record, name) for name in FIELDS}},
     )
 
 

@@ -10,7 +10,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -20,6 +19,7 @@ from planner.service.callers import LOCAL_CALLER, Caller
 from planner.service.gate.settings import AccessSettings
 from planner.service.problems import problem_response
 from planner.service.store import ServiceStore
+from pricing.frozen_values import dataclass
 
 MINUTE, DAY = 60, 24 * 3600
 CALLERS_MAX = 10_000

@@ -6,11 +6,12 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pricing.frozen_values import dataclass
 
 REQUEST_ID = "x-request-id"
 USABLE_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")

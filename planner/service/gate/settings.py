@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from planner.service.callers import SCOPES
 from planner.service.setting_fields import setting
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { el, put, table } from "./elements.js";
+import { asMade, el, put, table } from "./elements.js";
 import { amountInUnit, change, counted, inWords, money, number } from "./format.js";
 
 /** @typedef {import("./model.js").Review} Review */
@@ -13,7 +13,7 @@ const ASKED_MAX = 8;
 
 /** @param {HTMLElement} place @param {Review} review */
 export function showAdvice(place, review) {
-  put(place, flipParts(review), negotiationParts(review));
+  put(place, asMade(review, "where the decision turns is found by searching, one figure at a time, all others as planned"), flipParts(review), negotiationParts(review));
 }
 
 /** @param {Review} review */

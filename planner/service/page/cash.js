@@ -4,7 +4,7 @@
  */
 
 import { makeChart } from "./charts.js";
-import { el, put, table } from "./elements.js";
+import { asMade, el, put, table } from "./elements.js";
 import { money, monthName } from "./format.js";
 import { explainable } from "./source.js";
 
@@ -14,7 +14,8 @@ import { explainable } from "./source.js";
 /** @param {HTMLElement} place @param {Review} review */
 export function showCash(place, review) {
   const live = el("div", { class: "beside" });
-  put(place, live, el("div", { class: "pair" }, usageChart(review), breakEvenChart(review)));
+  const breakEven = breakEvenChart(review);
+  put(place, live, el("div", { class: "pair" }, usageChart(review), breakEven && el("div", {}, asMade(review, "break-even compares one machine with its rented equal, which the payments of the plan do not have"), breakEven)));
   review.follow(() => put(live, cashChart(review), cashTable(review)));
 }
 

@@ -86,8 +86,11 @@ function workloadTable({ plan, chosen }, charged) {
   const strategy = plan.strategies.find((/** @type {any} */ each) => each.name === chosen);
   if (!strategy) return null;
   const cost = (/** @type {any} */ each) => (charged ? [...(charged.get(each.workload)?.cash.values() ?? [])].reduce((all, one) => all + one, 0) : each.cost);
-  const priced = strategy.workloads.map((/** @type {any} */ each) => ({ ...each, cost: cost(each), cost_per_unit: each.cost ? (each.cost_per_unit * cost(each)) / each.cost : each.cost_per_unit }));
+  const priced = strategy.workloads.map((/** @type {any} */ each) => {
+    const times = each.cost ? cost(each) / each.cost : 1; // the range of its throughput does not change with what an hour costs
+    return { ...each, cost: cost(each), cost_low: each.cost_low * times, cost_high: each.cost_high * times, cost_per_unit: each.cost_per_unit * times };
+  });
   const costs = priced.sort((/** @type {any} */ one, /** @type {any} */ other) => other.cost - one.cost);
-  const rows = costs.map((/** @type {any} */ each) => [each.workload, each.team || "–", money(each.cost), charged ? "–" : each.cost_high > each.cost_low ? `${money(each.cost_low)} to ${money(each.cost_high)}` : "measured", `${number(each.cost_per_unit)} a ${each.unit.replace(/s$/, "")}`, each.where]);
+  const rows = costs.map((/** @type {any} */ each) => [each.workload, each.team || "–", money(each.cost), each.cost_high > each.cost_low ? `${money(each.cost_low)} to ${money(each.cost_high)}` : "measured", `${number(each.cost_per_unit)} a ${each.unit.replace(/s$/, "")}`, each.where]);
   return el("details", { class: "screen-only" }, el("summary", {}, "By workload, and where each lives"), table(`Cost by workload, ${plan.currency}`, ["Workload", "Team", "Cost", "80 % of cases", "Unit cost", "Lives at"], rows, { numbers: [2, 3, 4], most: WORKLOADS_MAX }));
 }

@@ -3,12 +3,17 @@
  * @module
  */
 
-import { bullets, el, put, table } from "./elements.js";
-import { change, inWords, money } from "./format.js";
+import { pendingNotice } from "./cells.js";
+import { asMade, bullets, el, put, table } from "./elements.js";
+import { change, counted, inWords, money, preciseShare } from "./format.js";
 import { explainable } from "./source.js";
 
 /** @typedef {import("./model.js").Review} Review */
 /** @typedef {import("./review.js").Rights} Rights */
+
+/** A gap of less is the rounding of the search. */
+const PROVEN = 1e-6;
+const EDITS_NAMED = 4;
 
 /** @param {HTMLElement} place @param {Review} review @param {Rights} rights */
 export function showDecision(place, review, rights) {
@@ -21,17 +26,19 @@ export function showDecision(place, review, rights) {
   put(
     place,
     el("p", { class: "headline" }, screen.headline),
+    editedSentence(review),
     planned,
     moved,
     facts,
     costs,
     impossible.map((/** @type {any} */ each) => reasonsOf(each, screen.reasons[each.name])),
+    asMade(review, "the remarks below, the bound and the state of the search, which only a search gives"),
     bullets([...equalSentences(review), ...screen.facts]),
     plan.reasons.length ? bullets(plan.reasons.map((/** @type {any} */ each) => each.text)) : null,
   );
   review.follow(() => {
-    planned.textContent = review.isMoved ? "The sentence above is the plan as it was made. Costs, cash, cost centres and scenarios below follow the figures as you moved them." : "";
-    put(moved, movedNotice(review, rights));
+    planned.textContent = review.isMoved ? "The sentence above is the plan as it was made. Costs, cash, cost centres, orders, scenarios and what is at stake in risks follow the figures as you moved them." : "";
+    put(moved, pendingNotice(review, rights), movedNotice(review, rights));
     put(facts, keyFacts(review));
     put(costs, strategyTable(review), categoryTable(review));
   });
@@ -48,9 +55,29 @@ function keyFacts(review) {
     [`Total, ${plan.currency}`, money(chosen.total)],
     ...(rival ? [[`Present cost against ${plan.recommendation.runner_up}`, change((chosen.present - rival.present) / rival.present)]] : []),
     [`Committed, ${plan.currency}`, money(chosen.byCategory.get("commitment") ?? 0)],
-    ["Search of the plan", review.screen.status[review.chosen ?? ""]],
+    ["How good the plan is", searchWords(plan.strategies.find((/** @type {any} */ each) => each.name === review.chosen))],
   ];
   return el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+/** How far the plan may be from the best one. @param {any} strategy */
+function searchWords({ gap_fraction: gap }) {
+  if (gap === null) return "no bound known";
+  return gap <= PROVEN ? "proven best" : `at most ${preciseShare(gap)} above the best`;
+}
+
+/** Which cells the plan reads otherwise than the file, and what the decision was before. @param {Review} review */
+function editedSentence({ plan, plannedEdits, planned, before, chosen }) {
+  if (!plannedEdits.size && !before) return null;
+  const places = [...plannedEdits.keys()];
+  const named = places.slice(0, EDITS_NAMED).join(", ") + (places.length > EDITS_NAMED ? " and others" : "");
+  const edited = places.length ? `${counted(places.length, "cell")} of the file ${places.length === 1 ? "is" : "are"} read as edited by hand: ${named}.` : "No cell of the file is edited any more.";
+  const now = planned.get(chosen ?? "")?.present;
+  if (!before || before.present === null || now === undefined) return el("p", { class: "notice" }, edited);
+  const more = now - before.present;
+  const words = Math.round(more) ? `The present cost is ${money(Math.abs(more))} ${plan.currency} ${more > 0 ? "higher" : "lower"} than before the edit` : "It costs the same as before the edit";
+  const other = before.chosen === chosen ? `${chosen} is recommended as before` : `${before.chosen} was recommended then`;
+  return el("p", { class: "notice" }, `${edited} ${words}; ${other}.`);
 }
 
 /** A strategy that may do more and comes to the same plan. @param {Review} review */
@@ -89,7 +116,7 @@ function strategyTable(review) {
   const rows = [
     ["Total cost", ...cells((each) => explainable(review, now(each)?.total ?? 0, { strategy: each.name }))],
     ["Present cost", ...cells((each) => explainable(review, now(each)?.present ?? 0, { strategy: each.name, isPresent: true }))],
-    ["Proven bound of the present cost", ...cells((each) => (each.bound === null ? "none found" : money(each.bound)))],
+    [review.isMoved ? "Proven bound, of the plan as made" : "Proven bound of the present cost", ...cells((each) => (each.bound === null ? "none found" : money(each.bound)))],
     ["Search", ...plan.strategies.map((/** @type {any} */ each) => screen.status[each.name])],
   ];
   if (review.isMoved) rows.splice(2, 0, ["Present cost as planned", ...cells((each) => money(each.present_cost))]);

@@ -80,6 +80,16 @@ export function showDialog(title, parts) {
   dialog.scrollTop = 0;
 }
 
+/**
+ * Shown while figures are moved: what follows is of the plan as it was made, and why it does not follow them.
+ * @param {{isMoved: boolean, follow: (show: () => void) => void}} review @param {string} reason
+ */
+export function asMade(review, reason) {
+  const note = el("p", { class: "as-made" }, el("span", { class: "tag" }, "Of the plan as made"), `: ${reason}. Plan again to see it at the figures as you moved them.`);
+  review.follow(() => note.toggleAttribute("hidden", !review.isMoved));
+  return note;
+}
+
 /** A list of sentences. @param {string[]} items */
 export const bullets = (items) => el("ul", {}, items.map((item) => el("li", {}, item)));
 

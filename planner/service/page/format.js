@@ -25,6 +25,11 @@ export const number = (value) => exact.format(value);
 /** @param {number} fraction */
 export const percent = (fraction) => percents.format(fraction);
 
+const shares = new Intl.NumberFormat(undefined, { style: "percent", maximumSignificantDigits: 2 });
+
+/** A small fraction with two digits, where a rounded per cent would be 0. @param {number} fraction */
+export const preciseShare = (fraction) => shares.format(fraction);
+
 /** A change with its sign. @param {number} fraction */
 export const change = (fraction) => changes.format(fraction);
 

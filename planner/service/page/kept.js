@@ -1,5 +1,5 @@
 /**
- * Reviews in the store: kept with their scenarios when one is named or shared, and listed on the empty page.
+ * Reviews in the store: kept when a scenario is named, a cell is edited or a link is made, and listed on the empty page.
  * @module
  */
 
@@ -25,7 +25,7 @@ export function keepReview(review) {
 
 /** @param {Review} review */
 async function sendReview(review) {
-  const state = () => ({ title: review.plan.inputs.name || "a request", moves: review.moves, scenarios: review.scenarios });
+  const state = () => ({ title: review.plan.inputs.name || "a request", moves: review.moves, scenarios: review.scenarios, edits: [...review.edits.values()] });
   if (!review.kept) {
     review.kept = await createReview({ ...state(), plan_id: review.plan.plan_id });
   } else {
@@ -35,10 +35,27 @@ async function sendReview(review) {
       if (!(error instanceof ProblemError) || error.status !== CHANGED_MEANWHILE) throw error;
       const theirs = await readKeptReview(review.kept.id); // somebody else has named a scenario: both stay
       review.scenarios = mergeScenarios(theirs.scenarios, review.scenarios);
+      if (theirs.plan_id === review.plan.plan_id) review.edits = new Map([...byPlace(theirs.edits), ...review.edits]);
       review.kept = await changeReview(theirs.id, { ...state(), version: theirs.version });
     }
   }
+  // the store knows the day of each edit; one that was made meanwhile is on its way
+  for (const each of review.kept.edits) if (review.edits.get(each.place)?.value === each.value) review.edits.set(each.place, each);
   writeLink(review);
+}
+
+/** @param {import("./model.js").CellEdit[]} edits */
+const byPlace = (edits) => new Map(edits.map((each) => [each.place, each]));
+
+/** A review goes on with a plan that was made with its edited cells. @param {import("./service.js").KeptReview} kept @param {string} planId */
+export async function continueReview(kept, planId) {
+  const body = (/** @type {import("./service.js").KeptReview} */ { title, moves, scenarios, version }) => ({ title, moves, scenarios, version, edits: [], plan_id: planId });
+  try {
+    return await changeReview(kept.id, body(kept));
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.status !== CHANGED_MEANWHILE) throw error;
+    return changeReview(kept.id, body(await readKeptReview(kept.id)));
+  }
 }
 
 /** Theirs, then ours; ours where both have a name. @param {Scenario[]} theirs @param {Scenario[]} ours */

@@ -8,6 +8,8 @@ import { costStrategies, readLedger } from "./ledger.js";
 /** @typedef {import("./formula.js").Figures} Figures */
 /** @typedef {Map<string, import("./ledger.js").StrategyAmounts>} Amounts By strategy. */
 
+/** What a cell is to be read as; `on` is the day of the edit, once it is kept. @typedef {{place: string, value: string, on: string | null}} CellEdit */
+
 /** One strategy is cheaper than another beyond this fraction: sums differ in their last digits. */
 const EQUAL = 1e-9;
 
@@ -26,10 +28,18 @@ export class Review {
     this.amounts = this.planned;
     /** @type {import("./link.js").Scenario[]} */
     this.scenarios = [];
+    /** Cells that were edited and that the plan does not have yet. @type {Map<string, CellEdit>} */
+    this.edits = new Map();
+    /** What is wrong with edited cells. @type {Map<string, {message: string, expected: string}>} */
+    this.cellFaults = new Map();
+    /** Cells that were edited before this plan was made. @type {Map<string, any>} */
+    this.plannedEdits = new Map((this.plan.inputs.edits ?? []).map((/** @type {any} */ each) => [each.place, each])); // none in plans of before
     /** The review in the store, once it is kept. @type {import("./service.js").KeptReview | null} */
     this.kept = null;
     /** The secret of the link that it was opened by. */
     this.shared = "";
+    /** The decision before the last edits of cells. @type {{chosen: string | null, present: number | null} | null} */
+    this.before = null;
     this.milliseconds = 0;
     /** @type {(() => void)[]} */
     this.listeners = [];
@@ -62,7 +72,62 @@ export class Review {
     const begun = performance.now();
     this.amounts = costStrategies(this.ledger, this.figures);
     this.milliseconds = performance.now() - begun;
+    this.tell();
+  }
+
+  /** Calls everybody who follows. */
+  tell() {
     for (const show of this.listeners) show();
+  }
+
+  /** What the plan read in a cell. @param {string} place @returns {string | undefined} */
+  plannedText(place) {
+    return this.plannedEdits.get(place)?.value ?? this.plan.inputs.readings.find((/** @type {any} */ each) => each.place === place)?.read;
+  }
+
+  /** What the file says in a cell. @param {string} place @returns {string | undefined} */
+  fileText(place) {
+    return this.plannedEdits.get(place)?.said ?? this.plannedText(place);
+  }
+
+  /** What a cell is to be read as, with every edit. @param {string} place @returns {string} */
+  textOf(place) {
+    return this.edits.get(place)?.value ?? this.plannedText(place) ?? "";
+  }
+
+  /** Edits a cell; the plan has it once it is made again. @param {string} place @param {string} value */
+  editCell(place, value) {
+    const text = value.trim();
+    this.cellFaults.delete(place);
+    if (text === this.plannedText(place)) this.edits.delete(place);
+    else this.edits.set(place, { place, value: text, on: null });
+    this.tell();
+  }
+
+  /** Undoes the last edit of a cell: one that the plan has is edited back to what the file says. @param {string} place */
+  undoCell(place) {
+    this.cellFaults.delete(place);
+    if (this.edits.has(place)) this.edits.delete(place);
+    else this.edits.set(place, { place, value: this.fileText(place) ?? "", on: null });
+    this.tell();
+  }
+
+  /** Undoes every edit that the plan does not have. */
+  undoEdits() {
+    this.edits.clear();
+    this.cellFaults.clear();
+    this.tell();
+  }
+
+  /** Every edited cell, for a plan that is made with them. @returns {CellEdit[]} */
+  get cells() {
+    return [...new Map([...this.plannedEdits, ...this.edits]).values()].map(({ place, value, on }) => ({ place, value, on }));
+  }
+
+  /** Shows what is wrong with edited cells, beside them. @param {{path: string, message: string, expected: string}[]} faults */
+  showCellFaults(faults) {
+    this.cellFaults = new Map(faults.map((each) => [each.path, each]));
+    this.tell();
   }
 
   /** @param {string} name @param {number} value */

@@ -3,12 +3,13 @@
  * @module
  */
 
+import { CELL } from "./cells.js";
 import { announce, el, put, table } from "./elements.js";
 import { counted, percent } from "./format.js";
 import { ProblemError, readAnswers, rememberKey } from "./service.js";
 
 /** @typedef {{id: string, places: string[], read: string, question: string, proposed: string, choices: string[], change: number | null}} Doubt */
-/** `known`: earlier answers by question. @typedef {{name: string, known: Record<string, string>, answer: (answers: Record<string, string>, acceptsProposals: boolean) => void, retry: () => void}} Ways */
+/** `known`: earlier answers by question. @typedef {{name: string, known: Record<string, string>, answer: (answers: Record<string, string>, acceptsProposals: boolean, cells: import("./model.js").CellEdit[]) => void, retry: () => void}} Ways */
 
 const ANSWERS = "gpu-planner-answers";
 
@@ -48,17 +49,17 @@ export function showProblem(place, error, ways) {
 function questionParts(problem, ways) {
   const { known } = ways;
   const others = (problem.errors ?? []).filter((/** @type {any} */ fault) => !problem.questions.some((/** @type {Doubt} */ doubt) => doubt.places.includes(fault.path)));
-  const form = el("form", {}, problem.questions.map((/** @type {Doubt} */ doubt, /** @type {number} */ index) => questionField(doubt, index, known[doubt.id])));
-  form.append(el("div", { class: "actions" }, el("button", { class: "main" }, "Plan with these answers"), el("button", { type: "button", click: () => ways.answer({}, true) }, "Take every proposal")));
+  const mended = faultFields(others, problem.is_editable);
+  const form = el("form", {}, mended.table, problem.questions.map((/** @type {Doubt} */ doubt, /** @type {number} */ index) => questionField(doubt, index, known[doubt.id])));
+  form.append(el("div", { class: "actions" }, el("button", { class: "main" }, "Plan with these answers"), el("button", { type: "button", click: () => ways.answer({}, true, mended.cells()) }, "Take every proposal")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const chosen = problem.questions.map((/** @type {Doubt} */ doubt, /** @type {number} */ index) => [doubt.id, String(new FormData(/** @type {HTMLFormElement} */ (form)).get(`doubt-${index}`))]);
-    ways.answer(Object.fromEntries(chosen), false);
+    ways.answer(Object.fromEntries(chosen), false, mended.cells());
   });
   return [
     el("h2", { id: "problem-title", tabindex: -1 }, `${counted(problem.questions.length, "question")} about ${ways.name || "the file"}`),
     el("p", {}, "These cells can be read in more than one way, and the plan depends on it. The proposal is chosen; your answers are remembered for the next file of this kind."),
-    others.length ? faultTable(others) : null,
     form,
   ];
 }
@@ -73,21 +74,41 @@ function questionField(doubt, index, known) {
   return el("fieldset", {}, el("legend", {}, doubt.question), el("p", { class: "quiet-text" }, `${doubt.places.join(", ")} says “${doubt.read}”. ${change}`), choices);
 }
 
-/** @param {any[]} faults */
-function faultTable(faults) {
-  const rows = faults.map((fault) => [fault.path, fault.message, fault.value, fault.expected]);
-  return table("What is wrong, by place", ["Place", "Problem", "Read", "Expected"], rows, { most: 30, isQuiet: true });
+/** The faults by place, with a field for each cell that can be mended here. @param {any[]} faults @param {boolean | undefined} isEditable */
+function faultFields(faults, isEditable) {
+  /** @type {Map<string, HTMLInputElement>} */
+  const inputs = new Map();
+  const rows = faults.map((fault) => {
+    const row = [fault.path, fault.message, fault.value, fault.expected];
+    if (!isEditable) return row;
+    if (!CELL.test(fault.path) || inputs.has(fault.path)) return [...row, ""];
+    const input = /** @type {HTMLInputElement} */ (el("input", { class: "cell", "aria-label": `Read in ${fault.path} instead`, autocomplete: "off", spellcheck: "false" }));
+    inputs.set(fault.path, input);
+    return [...row, input];
+  });
+  const titles = ["Place", "Problem", "Read", "Expected", ...(isEditable ? ["Read instead"] : [])];
+  return {
+    table: faults.length ? table("What is wrong, by place", titles, rows, { most: 30, isQuiet: true }) : null,
+    canMend: inputs.size > 0,
+    cells: () => [...inputs].filter(([, input]) => input.value.trim()).map(([place, input]) => ({ place, value: input.value.trim(), on: null })),
+  };
 }
 
 /** @param {any} problem @param {number} status @param {Ways} ways */
 function faultParts(problem, status, ways) {
   const faults = problem.errors ?? [];
   const isInput = status >= 400 && status < 500 && faults.length;
-  const advice = isInput ? "Mend these places in the file and give it to the page again; all of them are listed." : problem.detail;
+  const { table: listed, cells, canMend } = faultFields(faults, isInput && problem.is_editable);
+  const mend = canMend ? "Write here what to read instead and plan again, or mend these places in the file and give it to the page again" : "Mend these places in the file and give it to the page again";
+  const form = el("form", {}, listed, canMend && el("div", { class: "actions" }, el("button", { class: "main" }, "Plan with these cells")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ways.answer({}, false, cells());
+  });
   return [
     el("h2", { id: "problem-title", tabindex: -1 }, isInput ? `${counted(faults.length, "problem")} in ${ways.name || "the request"}` : problem.title || "It did not work"),
-    el("p", { class: "alarm", role: "alert" }, advice),
-    faults.length ? faultTable(faults) : null,
+    el("p", { class: "alarm", role: "alert" }, isInput ? `${mend}; all of them are listed.` : problem.detail),
+    form,
     problem.id ? el("p", {}, "For the log of the service: ", el("code", {}, problem.id)) : null,
     isInput ? null : el("div", { class: "actions" }, el("button", { type: "button", click: () => ways.retry() }, "Try again")),
   ];

@@ -36,7 +36,7 @@ export function showProgress(place, name, leave) {
   });
   put(
     place,
-    el("h2", { id: "progress-title", tabindex: -1 }, `Planning ${name}`),
+    el("h1", { id: "progress-title", tabindex: -1 }, `Planning ${name}`),
     el("progress", { "aria-labelledby": "progress-title" }),
     el("p", {}, phase, ", ", clock),
     found,

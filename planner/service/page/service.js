@@ -6,7 +6,8 @@
 /**
  * What a plan is asked for with: a file or a stored plan, answers to questions, and settings.
  * @typedef {{file: File | null, again: string, answers: Record<string, string>, assumptions: Record<string, number>,
- *   settings: Record<string, string>, acceptsProposals: boolean}} Question
+ *   settings: Record<string, string>, acceptsProposals: boolean, cells: import("./model.js").CellEdit[], continues: KeptReview | null}} Question
+ * `cells`: edited cells of the file; `continues`: the review that goes on with the new plan.
  */
 /** @typedef {{id: string, state: string, phase: string, best: number | null, bound: number | null, gap: number | null, plan_id: string}} Job */
 
@@ -53,6 +54,10 @@ export async function askForPlan(question) {
   const query = new URLSearchParams({ ...question.settings, format: "review" });
   for (const [id, choice] of Object.entries(question.answers)) query.append("answer", `${id}=${choice}`);
   for (const [name, value] of Object.entries(question.assumptions)) query.append("assumption", `${name}=${value}`);
+  for (const { place, value, on } of question.cells) {
+    query.append("cell", `${place}=${value}`);
+    if (on) query.append("edited", `${place}=${on}`);
+  }
   if (question.acceptsProposals) query.set("accept_proposals", "true");
   if (!question.file) return postQuestion(`/v1/plans/${question.again}/again?${query}`, null, JSON_TYPE);
   query.set("name", question.file.name);
@@ -120,9 +125,9 @@ export async function readReview(id) {
   return (await ask(`/v1/plans/${encodeURIComponent(id)}/reports/review`)).json();
 }
 
-/** A review that is kept: its plan, moved figures and scenarios.
+/** A review that is kept: its plan, moved figures, scenarios and edited cells.
  * @typedef {{id: string, plan_id: string, title: string, version: number, changed: string, moves: Record<string, number>,
- *   scenarios: import("./link.js").Scenario[]}} KeptReview */
+ *   scenarios: import("./link.js").Scenario[], edits: import("./model.js").CellEdit[]}} KeptReview */
 
 /** @param {string} path @param {string} method @param {object} body */
 const sendJson = async (path, method, body) =>

@@ -4,7 +4,7 @@
  */
 
 import { el, put } from "./elements.js";
-import { amountInUnit, inWords, money, number } from "./format.js";
+import { amountInUnit, counted, inWords, money, number } from "./format.js";
 import { costStrategies } from "./ledger.js";
 
 /** @typedef {import("./model.js").Review} Review */
@@ -41,14 +41,16 @@ function swingOf(review, { name, low, high }) {
 export function showSliders(place, review, rights) {
   const sliders = listSliders(review);
   const rows = sliders.map((slider) => sliderRow(review, slider));
+  const more = rows.length > FIRST ? /** @type {HTMLDetailsElement} */ (el("details", {}, el("summary", {}, `${rows.length - FIRST} more figures`), el("div", { class: "sliders" }, rows.slice(FIRST).map((row) => row.element)))) : null;
   const state = el("p", { class: "quiet-text", "aria-live": "off" });
   const result = el("p", { "aria-live": "polite" });
   put(
     place,
-    el("p", {}, "Move a figure and costs, cash, cost centres and scenarios follow at once: the same decisions, paid for at other figures. Nothing is sent and nothing is planned anew."),
+    el("p", {}, "Move a figure and costs, cash, cost centres, orders, risks and scenarios follow at once: the same decisions, paid for at other figures. Nothing is sent and nothing is planned anew."),
     result,
+    more && finder(rows, more),
     el("div", { class: "sliders" }, rows.slice(0, FIRST).map((row) => row.element)),
-    rows.length > FIRST ? el("details", {}, el("summary", {}, `${rows.length - FIRST} more figures`), el("div", { class: "sliders" }, rows.slice(FIRST).map((row) => row.element))) : null,
+    more,
     state,
     otherFigures(review, rights),
   );
@@ -57,6 +59,21 @@ export function showSliders(place, review, rights) {
     state.textContent = review.isMoved ? `Recomputed in ${review.milliseconds < 1 ? "less than 1" : review.milliseconds.toFixed(0)} ms.` : "";
     put(result, resultParts(review));
   });
+}
+
+/** A field that shows only the figures with some words in their names or meanings.
+ * @param {{element: HTMLElement}[]} rows @param {HTMLDetailsElement} more Where those stand that move the decision less. */
+function finder(rows, more) {
+  const words = /** @type {HTMLInputElement} */ (el("input", { type: "search", id: "find-figure", placeholder: "such as: discount, power", autocomplete: "off" }));
+  const found = el("span", { class: "quiet-text", role: "status" });
+  words.addEventListener("input", () => {
+    const asked = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const { element } of rows) element.hidden = !asked.every((word) => element.textContent?.toLowerCase().includes(word));
+    const count = rows.filter(({ element }) => !element.hidden).length;
+    more.open = asked.length > 0;
+    found.textContent = asked.length ? (count ? counted(count, "figure") : "No figure of the costs has these words; “Plan again with another assumption” below has the others.") : "";
+  });
+  return el("p", { class: "actions" }, el("label", { for: "find-figure" }, "Find a figure"), words, found);
 }
 
 /** @param {Review} review */

@@ -53,7 +53,11 @@ def describe_failure(answer: RejectedRequest | UnreadablePrices | FailedPlugin |
     if isinstance(answer, FailedPlugin):
         return problems.failed_plugin_response(answer.reason)
     return problems.invalid_request_response(
-        answer.complaints, readable=answer.readable, doubts=answer.doubts, answers=answer.answers
+        answer.complaints,
+        readable=answer.readable,
+        doubts=answer.doubts,
+        answers=answer.answers,
+        is_editable=answer.is_editable,
     )
 
 

@@ -20,9 +20,13 @@ from functools import partial
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from planner.application.dask_tasks import DaskTasks
+from planner.application.shared_tasks import VERSION, TaskRunner, answer_shared_task
 from planner.service.limits import ServiceLimits
 from planner.service.plan_jobs import JobAnswer, run_stored_job, warm_up
+from planner.service.plan_questions import QuestionDigests
 from planner.service.queue.job_ends import describe_end, end_died, end_too_long
+from planner.service.queue.queue_tasks import QueueTasks
 from planner.service.queue.worker_process import (
     StoppedError,
     TooLongError,
@@ -33,6 +37,7 @@ from planner.service.queue.worker_process import (
 from planner.service.store import JobProgress, ServiceStore
 from planner.service.store.engine import STORE_OUTAGES
 from planner.service.store.jobs import JobEnd, Lane, LeasedJob
+from planner.service.store.tasks import SharedTask
 
 POLL_SECONDS = 0.5
 """How often the store is asked for jobs of others, and whether those that run here are still active."""
@@ -51,7 +56,7 @@ class _WorkerSlot:
 
 @dataclass(slots=True)
 class _RunningJob:
-    """A job that a slot works on. `active`: it was neither cancelled nor claimed by another."""
+    """A job, or a task of one, that a slot works on. `active`: it was neither cancelled nor claimed by another."""
 
     slot: _WorkerSlot
     active: bool = True
@@ -76,6 +81,7 @@ class JobRunner:
             _WorkerSlot(WorkerProcess(warm_up, low_priority=True), ("short", "long")) for _ in range(limits.workers)
         ]
         self._idle, self._running = [reserved, *general], dict[str, _RunningJob]()
+        self._helping, self._digests = dict[str, _RunningJob](), QuestionDigests()
         self._slots = tuple(self._idle)
         self._changed, self._closing, self._something_to_do = threading.Lock(), False, threading.Event()
         self._threads = ThreadPoolExecutor(len(self._slots), "plan-job")
@@ -161,7 +167,7 @@ class JobRunner:
             return False
         job = self._store.jobs.claim(self.owner, sorted(lanes), self._limits.lease_seconds)
         if job is None:
-            return False
+            return self._help_with_task() if "long" in lanes else False
         with self._changed:
             fitting = [slot for slot in self._idle if job.record.lane in slot.lanes]
             slot = min(fitting, key=lambda each: (not each.process.is_running, len(each.lanes)))  # the warmest
@@ -171,15 +177,62 @@ class JobRunner:
         self._threads.submit(self._run_job, job, slot)
         return True
 
+    def _help_with_task(self) -> bool:
+        """Start one task of a job that runs elsewhere, if there is one: no worker is idle while another has many."""
+        if not self._store.tasks.is_any_free():
+            return False
+        task = self._store.tasks.claim(
+            self.owner, self._digests.catalogue, VERSION, self._limits.lease_seconds, self._limits.attempts
+        )
+        if task is None:
+            return False
+        with self._changed:
+            general = [slot for slot in self._idle if "long" in slot.lanes]
+            slot = min(general, key=lambda each: not each.process.is_running)
+            self._idle.remove(slot)
+            self._helping[task.id] = _RunningJob(slot)
+        self._threads.submit(self._run_task, task, slot)
+        return True
+
+    def _run_task(self, task: SharedTask, slot: _WorkerSlot) -> None:
+        helping, tasks = self._helping[task.id], self._store.tasks
+        arguments = (task.document, task.prices, task.version, task.deadline)
+        try:
+            outcome = slot.process.call(
+                WorkerCall(answer_shared_task, arguments, self._answer_seconds(), None, lambda: helping.active)
+            )
+            if outcome is None:
+                tasks.hand_back(self.owner, task.id)
+            else:
+                tasks.end(task.id, outcome)
+        except StoppedError:
+            pass
+        except (WorkerDiedError, TooLongError):
+            with suppress(*STORE_OUTAGES):  # its lease ends
+                tasks.hand_back(self.owner, task.id)
+        except SQLAlchemyError:
+            log.exception("a task could not be ended; another worker does it once its lease ends")
+        finally:
+            with self._changed:
+                del self._helping[task.id]
+                self._idle.append(slot)
+            self.wake()
+
     def _notice_lost_jobs(self) -> None:
-        if self._running:
-            leased = self._store.jobs.leased(self.owner)
-            for identity, running in list(self._running.items()):
-                running.active = identity in leased
+        for running, find_leased in (
+            (self._running, self._store.jobs.leased),
+            (self._helping, self._store.tasks.leased),
+        ):
+            if running:
+                leased = find_leased(self.owner)
+                for identity, each in list(running.items()):
+                    each.active = identity in leased
 
     def _renew_leases(self) -> None:
         if self._running:
             self._store.jobs.renew(self.owner, list(self._running), self._limits.lease_seconds)
+        if self._helping:
+            self._store.tasks.renew(self.owner, list(self._helping), self._limits.lease_seconds)
 
     def _run_job(self, job: LeasedJob, slot: _WorkerSlot) -> None:
         identity = job.record.id
@@ -193,6 +246,8 @@ class JobRunner:
                 if self._running.get(identity) is running:
                     del self._running[identity]
                 self._idle.append(slot)
+            with suppress(SQLAlchemyError):  # they are deleted with old jobs
+                self._store.tasks.delete_ended(identity)
             self._notify(identity)
             self.wake()
 
@@ -245,7 +300,7 @@ class JobRunner:
         answer: JobAnswer = slot.process.call(
             WorkerCall(
                 run_stored_job,
-                (question, None if last is None else last.compressed, search),
+                (question, None if last is None else last.compressed, search, self._choose_task_runner(job.record.id)),
                 self._limits.short_seconds if is_reserved else answered,
                 partial(self._note_progress, job.record.id, running),
                 lambda: running.active,
@@ -253,6 +308,11 @@ class JobRunner:
             )
         )
         return answer
+
+    def _choose_task_runner(self, identity: str) -> TaskRunner:
+        if self._limits.dask:
+            return DaskTasks(self._limits.dask)
+        return QueueTasks(self._store.engine.url.render_as_string(hide_password=False), identity)
 
     def _answer_seconds(self) -> float:
         return self._limits.seconds + self._limits.grace_seconds

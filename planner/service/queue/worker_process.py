@@ -12,9 +12,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
+
+from pricing.frozen_values import dataclass
 
 Result = TypeVar("Result")
 LOW_PRIORITY = 10

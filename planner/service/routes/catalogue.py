@@ -18,7 +18,8 @@ from planner.service.routes.formats import query_lists
 from pricing import accelerator
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import check_rate_card
-from pricing.catalog.price_catalog import Catalog, Coverage
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Coverage
 from pricing.clock import today
 from pricing.errors import InvalidSnapshot
 from pricing.search import find_offers

@@ -9,6 +9,7 @@ from fastapi import Request
 from planner.reports import formats
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.service import openapi_schemas, problems
+from planner.service.cell_parameters import merge_cells
 from planner.service.plan_jobs import ANSWER, ASSUMPTION, FORMAT
 from planner.service.problems import ProblemResponseError
 
@@ -23,7 +24,7 @@ def query_lists(request: Request) -> dict[str, list[str]]:
 
 def merge_queries(asked: Mapping[str, list[str]], settings: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The parameters of an earlier question with others over them; those of the form name=value name by name."""
-    merged = {**asked, **settings}
+    merged = merge_cells(asked, settings)
     for parameter in (ANSWER, ASSUMPTION):
         texts = [*asked.get(parameter, ()), *settings.get(parameter, ())]
         # an answer's id may have an equals sign, its choice has none; a value of an assumption has none either

@@ -15,6 +15,7 @@ from planner.reports import formats
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.service import problems
 from planner.service.callers import Caller, identify_caller
+from planner.service.cell_parameters import date_edits
 from planner.service.limits import ServiceLimits
 from planner.service.plan_answers import (
     FULL_VIEW,
@@ -51,13 +52,13 @@ EVENT_STREAM = "text/event-stream"
 async def plan(request: Request) -> Response:
     """Plan one workload, a list of workloads, a whole request, a spreadsheet or a bill.
 
-    A file is the body itself, by its media type and name (?name=review.xlsx, or Content-Disposition), or the one file
-    of a form, in its field `file`. The query may have settings of a request (?months=24), which override the body, and
-    options for a sheet or a bill (?map=, ?dates=, ?sheet=, ?growth=, ?tag=, ?substitution=). What is doubtful in a
-    sheet is answered by ?answer=, by an answers file in the form's field `answers`, or by ?accept_proposals=true.
-    ?compare_to= is the plan_id of an earlier answer, to report the changes since. An infeasible demand is a valid
-    request: 200 with `status` infeasible and the reasons. The format of the report is ?format=, else the best match of
-    the Accept header, else JSON.
+    A file is the body itself, by its media type and name (?name=review.xlsx, or Content-Disposition), or the one
+    file of a form, in its field `file`. The query may have settings of a request (?months=24), which override the
+    body, and options for a sheet or a bill (?map=, ?dates=, ?sheet=, ?growth=, ?tag=, ?substitution=). What is
+    doubtful in a sheet is answered by ?answer=, by an answers file in the form's field `answers`, or by
+    ?accept_proposals=true; a cell is corrected by ?cell=. ?compare_to= is the plan_id of an earlier answer, to
+    report the changes since. An infeasible demand is a valid request: 200 with `status` infeasible and the reasons.
+    The format of the report is ?format=, else the best match of the Accept header, else JSON.
     """
     caller = identify_caller(request)
     desk: PlanDesk = request.app.state.desk
@@ -195,7 +196,7 @@ async def answer_report(request: Request, project: str, plan_id: str, format_nam
 async def plan_again(request: Request, plan_id: str) -> Response:
     """Ask again what an earlier plan was asked for, with other settings of the query: 202 with its place in Location.
 
-    The query holds over that of the earlier question, by parameter; ?assumption= and ?answer= by name.
+    The query holds over that of the earlier question, by parameter; ?assumption=, ?answer= and ?cell= by name.
     """
     caller = identify_caller(request)
     store: ServiceStore = request.app.state.store
@@ -205,7 +206,8 @@ async def plan_again(request: Request, plan_id: str) -> Response:
     settings = query_lists(request)
     format_name = negotiate_format(settings, request.headers.get("accept") or "*/*")
     upload = Upload(gzip.decompress(asked.body), asked.file_name, asked.is_file, gzip.decompress(asked.answers))
-    question = PlanQuestion(upload, merge_queries(json.loads(asked.query), settings), format_name, asked.compare_to)
+    query = date_edits(merge_queries(json.loads(asked.query), settings))
+    question = PlanQuestion(upload, query, format_name, asked.compare_to)
     desk: PlanDesk = request.app.state.desk
     known = await desk.find_answer(caller, question)
     job = known.job if known is not None else await desk.submit(caller, question, durable=True, waits=False)
@@ -220,7 +222,7 @@ async def _read_question(
     last = await _find_plan(request, caller, earlier) if earlier else None
     limits: ServiceLimits = request.app.state.limits
     upload = await read_upload(request, limits, query.pop("name", [""])[-1], kind)
-    return PlanQuestion(upload, query, format_name, "" if last is None else last.digest)
+    return PlanQuestion(upload, date_edits(query), format_name, "" if last is None else last.digest)
 
 
 async def _find_job(request: Request, caller: Caller, identity: str) -> JobRecord | None:

@@ -58,11 +58,12 @@ async def read_review(request: Request, review_id: str) -> Response:
 
 
 async def change_review(request: Request, review_id: str) -> Response:
-    """A review with another title, figures and scenarios."""
+    """A review with another title, figures, scenarios and edited cells; and with another plan, where it names one."""
     stored, body = await _find_review(request, review_id), await _read_body(request, ChangedReview)
     if body.version == stored.version:
         reviews = _open_store(request).reviews
-        changed = await run_in_threadpool(reviews.change, stored, body.title, state_text(body))
+        named = await find_plan_id(request, identify_caller(request), body.plan_id) if body.plan_id else stored.plan_id
+        changed = await run_in_threadpool(reviews.change, stored, named, body.title, state_text(body))
         if changed is not None:
             return _answer_review(changed)
     detail = "This review has changed since it was read. Read it again, and change that version."

@@ -12,12 +12,12 @@ import re
 import secrets
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sqlalchemy import Engine, RowMapping, insert, select, update
 
 from planner.service.callers import Caller, Scope, parse_scopes
 from planner.service.store.access_tables import API_KEYS
+from pricing.frozen_values import dataclass
 
 KEY_FORM = re.compile(r"gpk_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 

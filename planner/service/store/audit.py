@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 from sqlalchemy import Engine, func, insert, select
 
 from planner.service.callers import Caller
 from planner.service.store.access_tables import AUDIT
+from pricing.frozen_values import dataclass
 
 AuditAction = Literal["plan", "read", "download", "delete", "share", "unshare", "key-create", "key-revoke", "prices"]
 

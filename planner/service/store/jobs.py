@@ -6,12 +6,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, delete, func, insert, or_, select, update
 
 from planner.service.store.schema import JOBS
+from pricing.frozen_values import dataclass
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 Lane = Literal["short", "long"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import time
-from dataclasses import dataclass
 
 from sqlalchemy import Engine, RowMapping, delete, insert, select, update
 
 from planner.service.store.schema import PLANS
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

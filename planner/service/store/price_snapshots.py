@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Engine, func, insert, select, update
@@ -12,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from planner.service.store.review_tables import PRICE_SNAPSHOTS
 from planner.service.store.schema import PLANS
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

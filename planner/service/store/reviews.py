@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from sqlalchemy import Engine, RowMapping, delete, insert, select, update
 
 from planner.service.callers import Caller
 from planner.service.store.review_tables import REVIEW_LINKS, REVIEWS
+from pricing.frozen_values import dataclass
 
 LISTED_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReview:
-    """A review: `state` is the moved figures and the scenarios as JSON; `version` counts its changes."""
+    """A review: `state` is the moved figures, scenarios and edited cells as JSON; `version` counts its changes."""
 
     id: str
     project: str
@@ -57,10 +58,16 @@ class ReviewStore:
         with self._engine.connect().execution_options(reads=True) as connection:
             return [_read_review(row) for row in connection.execute(newest.limit(LISTED_MAX)).mappings()]
 
-    def change(self, review: StoredReview, title: str, state: str) -> StoredReview | None:
-        """The review with another title and state; None if it is no longer there in this version."""
+    def change(self, review: StoredReview, plan_id: str, title: str, state: str) -> StoredReview | None:
+        """The review with another plan, title and state; None if it is no longer there in this version."""
         same = (REVIEWS.c.project == review.project) & (REVIEWS.c.id == review.id)
-        values = {"title": title, "state": state, "version": review.version + 1, "changed": time.time()}
+        values = {
+            "plan_id": plan_id,
+            "title": title,
+            "state": state,
+            "version": review.version + 1,
+            "changed": time.time(),
+        }
         changed = update(REVIEWS).where(same, REVIEWS.c.version == review.version).values(values).returning(*REVIEWS.c)
         with self._engine.begin() as connection:
             row = connection.execute(changed).mappings().first()

@@ -69,3 +69,23 @@ PLANS = Table(
     Index("plans_by_age", "created"),
 )
 """Answers. `digest` is that of the document."""
+
+TASKS = Table(
+    "tasks",
+    STORE_TABLES,
+    Column("id", String(64), primary_key=True),
+    Column("job", String(32), nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Column("prices", String(64), nullable=False),
+    Column("version", String(32), nullable=False),
+    Column("deadline", Float),
+    Column("attempts", Integer, nullable=False),
+    Column("owner", String(128)),
+    Column("lease_end", Float),
+    Column("outcome", LargeBinary),
+    Column("created", Float, nullable=False),
+    Index("tasks_by_job", "job"),
+    Index("tasks_by_age", "created"),
+)
+"""Parts of jobs that run, which idle workers help with: `id` is the digest of its job and its document, so that a job
+that is begun again finds what is done. `prices` is the digest of the catalogue that its outcome depends on."""

@@ -1,4 +1,4 @@
-"""The store as the service uses it: jobs, plans, reviews, answers, prices in use, keys and audit."""
+"""The store as the service uses it: jobs and their tasks, plans, reviews, answers, prices in use, keys and audit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from planner.service.store.plans import PlanStore
 from planner.service.store.price_snapshots import PriceSnapshotStore
 from planner.service.store.reading_answers import AnswerStore
 from planner.service.store.reviews import ReviewStore
+from planner.service.store.tasks import TaskStore
 
 
 class ServiceStore:
@@ -19,6 +20,7 @@ class ServiceStore:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.jobs = JobStore(engine)
+        self.tasks = TaskStore(engine)
         self.plans = PlanStore(engine)
         self.keys = KeyStore(engine)
         self.audit = AuditLog(engine)

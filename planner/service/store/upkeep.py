@@ -11,7 +11,7 @@ from planner.service.store.access_tables import AUDIT
 from planner.service.store.engine import open_engine, sqlite_url, upgrade_tables
 from planner.service.store.jobs import OPEN_STATES
 from planner.service.store.review_tables import PRICE_SNAPSHOTS, READING_ANSWERS, REVIEW_LINKS, REVIEWS
-from planner.service.store.schema import JOBS, PLANS, STORE_TABLES
+from planner.service.store.schema import JOBS, PLANS, STORE_TABLES, TASKS
 
 SECONDS_PER_DAY = 86_400
 ROWS_AT_ONCE = 100
@@ -72,6 +72,7 @@ def prune_store(engine: Engine, days: float | None, plans_max: int | None) -> di
             PLANS.c.project == JOBS.c.project, PLANS.c.digest == JOBS.c.plan_digest
         )
         jobs += drop(JOBS, ended, JOBS.c.plan_digest.is_not(None), ~remaining.exists())
+        drop(TASKS, TASKS.c.job.not_in(select(JOBS.c.id).where(~ended)))
         drop(PRICE_SNAPSHOTS, PRICE_SNAPSHOTS.c.last_used < oldest, ~_is_in_use())
     return {"jobs": jobs, "plans": plans, "reviews": reviews, "answers": answers}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from planner.request.field_types import Amount
 from planner.studies.comparison import Nested
 from planner.studies.formulas import SavingsPlanUse, order_savings_plan_uses, savings_plan_bill
 from planner.studies.inputs import StudyInputs
+from pricing.frozen_values import dataclass
 
 LEAVES_OUT = "It leaves out every other hour, and that the owner's account is served before those that share its plans."
 NO_FULL_COST = "a bill, no hardware is owned"

@@ -9,7 +9,6 @@ network, has a resale value, which falls from its payment on.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from planner.finance.cashflow import Payment, Terms, scale_payments
 from planner.finance.symbolic import annuity_factor, growth_factor, larger_of, power
@@ -17,6 +16,7 @@ from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance
 from planner.supply.onprem import facility, financing
 from planner.supply.onprem.systems import OwnedNode
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ A system with a missing value is left out with a gap that names the value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 
 from planner.request.assumptions import Assumptions, override_names
@@ -17,6 +17,7 @@ from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.systems import ServerSystem
 
 GEFORCE_LICENCE = "https://www.nvidia.com/en-us/drivers/geforce-license/"

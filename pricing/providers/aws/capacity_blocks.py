@@ -8,12 +8,12 @@ name, as in the catalogue.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from pricing.adapters.protocol import FetchRequest, PriceReading, RejectedRow
 from pricing.errors import ProviderFailure
+from pricing.frozen_values import dataclass
 from pricing.price import Price, parse_purchase_option
 from pricing.providers.aws.clients import AwsClients, pricing_location
 from pricing.sale import build_told_term

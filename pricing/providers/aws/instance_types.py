@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pricing.accelerator import Accelerator
 from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows, UnidentifiedAccelerator
 from pricing.errors import ProviderFailure, UnknownName
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering, Status
 from pricing.providers.aws.clients import AwsClients
 from pricing.sale import SaleTerm, build_told_term

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from threading import Lock
 from typing import Any
@@ -19,6 +19,7 @@ from pricing.accelerator import Accelerator
 from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
 from pricing.adapters.retries import RetryBudget
 from pricing.errors import ProviderFailure, UnknownName
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering, Status
 from pricing.providers.azure.clients import AzureClients
 from pricing.sale import SaleTerm, build_told_term

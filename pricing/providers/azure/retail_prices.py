@@ -10,12 +10,13 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from typing import Any
 
 from pricing.adapters.protocol import CoveredScope, RejectedRow, SkippedRows
 from pricing.errors import ProviderFailure
+from pricing.frozen_values import dataclass
 from pricing.price import Price, PurchaseKind, parse_purchase_option
 from pricing.providers.azure.resource_skus import FAMILIES, PROVIDER, accelerator_family
 from pricing.units import HOURS_PER_YEAR

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pricing.frozen_values import dataclass
 from pricing.price import PurchaseKind
 
 DATA = Path(__file__).parent / "parts.toml"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from pricing.adapters.protocol import CoveredScope, FetchRequest, PriceReading, RejectedRow, SkippedRows
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.providers.gcp.billed_parts import OPTIONS, GcpBilledPart, GcpMachineRule, load_parts_table

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from typing import Any
 
@@ -18,6 +18,7 @@ from pricing.accelerator import AcceleratorNames
 from pricing.adapters.api_calls import ApiCall
 from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
 from pricing.errors import ProviderFailure, UnknownName
+from pricing.frozen_values import dataclass
 from pricing.offering import Offering
 from pricing.providers.gcp.billed_parts import load_parts_table
 from pricing.providers.gcp.clients import GcpClients, import_sdk

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, time
 from typing import Any
 
 from pricing.adapters.api_calls import ApiCall
 from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
 from pricing.errors import ProviderFailure
+from pricing.frozen_values import dataclass
 from pricing.providers.gcp.billed_parts import OPTIONS, GcpBilledPart, load_parts_table
 from pricing.providers.gcp.clients import GcpClients, import_sdk
 from pricing.units import HOURS_PER_MONTH

@@ -27,7 +27,7 @@ NARROW = GateSettings(
 @pytest.fixture(scope="session")
 def narrow() -> Iterator[httpx.Client]:
     """A client of a service with narrow limits."""
-    with serving(ServiceLimits(workers=1), gate=NARROW) as client:
+    with serving(ServiceLimits(workers=0), gate=NARROW) as client:
         yield client
 
 

@@ -41,7 +41,7 @@ def issuer():
 def guarded(folder, issuer):
     """A client of a service that requires keys; its store is also open here."""
     access = AccessSettings(key_required=True, requests_per_minute=0, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
-    with serving(ServiceLimits(workers=1), sqlite_url(folder / "service.sqlite"), access=access) as client:
+    with serving(ServiceLimits(workers=0), sqlite_url(folder / "service.sqlite"), access=access) as client:
         yield client
 
 
@@ -176,6 +176,7 @@ def test_another_project_does_not_see_a_job(guarded, research, finance):
     assert guarded.delete(location, headers=research).status_code == 204
 
 
+@pytest.mark.slow
 def test_equal_questions_of_two_projects_are_two_plans(guarded, research, finance, planned):
     """The same plan_id, since it is the digest of the question; deleting one leaves the other."""
     theirs = guarded.post("/plan", json=HOURS, headers=finance).json()
@@ -195,6 +196,7 @@ def test_a_token_is_of_the_project_that_it_claims(guarded, issuer, planned):
     assert expired.json()["detail"] == "The token has expired."
 
 
+@pytest.mark.slow
 def test_a_stated_key_must_be_valid_where_none_is_required(client):
     assert client.get("/catalog").status_code == 200
     assert client.get("/catalog", headers=bearer("gpk_000000000000_" + "a" * 43)).status_code == 401
@@ -228,7 +230,7 @@ def test_the_audit_names_who_planned_read_and_downloaded(guarded, store):
 def limited(folder):
     """A client of a service with narrow limits by caller: 3 requests a minute, 2 plans a day."""
     access = AccessSettings(key_required=True, requests_per_minute=3, plans_per_day=2)
-    with serving(ServiceLimits(workers=1), sqlite_url(folder / "service.sqlite"), access=access) as client:
+    with serving(ServiceLimits(workers=0), sqlite_url(folder / "service.sqlite"), access=access) as client:
         yield client
 
 

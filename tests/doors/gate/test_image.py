@@ -11,10 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import httpx
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -25,6 +28,13 @@ from planner.cli import commands
 HADOLINT = Path(sys.executable).with_name("hadolint")
 IMAGE_FOLDERS = ("/opt/planner", "/build", "/data")
 """The folders of the image that its steps write to; each is below the test's own folder here."""
+PLANNED = {
+    "as_of": "2026-11-21",
+    "months": 2,
+    "strategies": ["cloud"],
+    "workloads": [{"name": "batch", "demand": {"accelerator_hours_per_month": 1460, "accelerator": "L4"}}],
+}
+USABLE = "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))"
 OPERATOR = re.compile(r"&&")
 
 
@@ -107,49 +117,88 @@ def test_compose_sets_variables_that_exist_and_no_secret(repository, compose):
     assert text.count("PASSWORD:?") == 2, "a password has no default"
 
 
-def in_folder(text: str, folder: Path) -> str:
-    """A step with the folders of the image below `folder`, and the Python that runs this test."""
+def in_folder(text: str, folder: Path, python: str) -> str:
+    """A step with the folders of the image below `folder`, and a Python of this machine."""
     for name in IMAGE_FOLDERS:
         text = re.sub(rf"(?<![\w/.]){re.escape(name)}\b", str(folder) + name, text)
-    return re.sub(r"^python(?= -m venv)", shlex.quote(sys.executable), text)
+    return re.sub(r"^python(?= -m venv)", shlex.quote(python), text)
+
+
+@pytest.fixture
+def image_root() -> Iterator[Path]:
+    """A folder that the account of the image may enter; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="planner-image-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def account_of_image(final) -> tuple[str, dict[str, object]]:
+    """A Python for the image, and the account of USER where this test may take it on; else both of this test."""
+    user, group = map(int, values(final, "USER")[0].split(":"))
+    account = {"user": user, "group": group, "extra_groups": []}
+    usable = [sys.executable, "/usr/local/bin/python3", "/usr/bin/python3"] if os.geteuid() == 0 else []
+    for python in filter(os.path.exists, usable):  # one below the home of root is closed to others
+        try:
+            done = subprocess.run([python, "-c", USABLE], cwd="/", capture_output=True, check=False, **account)
+        except PermissionError:
+            continue
+        if done.returncode == 0:
+            return python, account
+    return sys.executable, {}
 
 
 @pytest.mark.slow
-def test_the_steps_make_a_service_that_is_healthy(repository, steps, final, tmp_path):
-    """Each RUN and COPY of the build, in a folder of its own: the libraries come from the package index. Accounts are
-    not made (that takes root), so that the last stage is: copy, environment, command, health check."""
+def test_the_steps_make_a_service_that_is_healthy(repository, steps, final, image_root):
+    """Each RUN and COPY of the build, in a folder of its own: the libraries come from the package index. Then the last
+    stage: its command as its account (ours where that takes root) on a tree that it may not write to, and the health
+    check."""
+    python, account = account_of_image(final)
     for name in IMAGE_FOLDERS:
-        (tmp_path / name[1:]).mkdir(parents=True)
+        (image_root / name[1:]).mkdir(parents=True)
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     for instruction, value in steps[: len(steps) - len(final)]:
         if instruction == "COPY":
             *sources, target = shlex.split(value)
             for source in sources:
-                copy_into(repository / source, tmp_path / "build" / target)
+                copy_into(repository / source, image_root / "build" / target)
         elif instruction == "RUN":
-            script = OPERATOR.sub("&&", in_folder(value, tmp_path))
-            subprocess.run(["sh", "-ec", script], cwd=tmp_path / "build", env=clean, check=True)
+            script = OPERATOR.sub("&&", in_folder(value, image_root, python))
+            subprocess.run(["sh", "-ec", script], cwd=image_root / "build", env=clean, check=True)
+    data, tree = image_root / "data", image_root / "opt"
+    if account:
+        shutil.chown(data, account["user"], account["group"])
+    subprocess.run(["chmod", "-R", "a-w", tree], check=True)
+    before = list_tree(tree)
     port = free_port()
-    environment = clean | {"GPU_PLANNER_DATA": str(tmp_path / "data"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PATH"] = f"{tmp_path}/opt/planner/bin:{clean['PATH']}"
+    environment = clean | {"GPU_PLANNER_DATA": str(data), "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(data)}
+    environment["PATH"] = f"{image_root}/opt/planner/bin:{clean['PATH']}"
     [[entry]], [command] = map(json.loads, values(final, "ENTRYPOINT")), map(json.loads, values(final, "CMD"))
     program = shutil.which(entry, path=environment["PATH"])
-    assert program == f"{tmp_path}/opt/planner/bin/planner"
+    assert program == f"{image_root}/opt/planner/bin/planner"
     arguments = [*command, "--host", "127.0.0.1", "--port", str(port)]
-    server = subprocess.Popen([program, *arguments], cwd=tmp_path / "data", env=environment, stderr=subprocess.PIPE)
+    server = subprocess.Popen([program, *arguments], cwd=data, env=environment, stderr=subprocess.PIPE, **account)
     try:
         [check] = values(final, "HEALTHCHECK")
         probe = json.loads(check.partition("CMD")[2])
         probe = [part.replace(":8000", f":{port}") for part in probe]
-        while subprocess.run(probe, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode:
+        while subprocess.run(probe, cwd=data, env=environment, capture_output=True, check=False, **account).returncode:
             assert server.poll() is None, server.stderr.read().decode()
             time.sleep(0.2)
+        assert Path(f"/proc/{server.pid}").stat().st_uid == account.get("user", os.geteuid())
+        assert httpx.post(f"http://127.0.0.1:{port}/plan", json=PLANNED, timeout=600).json()["status"] == "optimal"
     finally:
         server.send_signal(signal.SIGTERM)
         _, log = server.communicate(timeout=60)
+        subprocess.run(["chmod", "-R", "u+w", tree], check=True)
     assert server.returncode in (0, -signal.SIGTERM)
     assert b"Traceback" not in log
-    assert (tmp_path / "data" / "service.sqlite").exists()
+    assert (data / "service.sqlite").exists()
+    assert list_tree(tree) == before
+
+
+def list_tree(folder: Path) -> dict[str, int]:
+    """Every file with the time of its last change."""
+    return {str(path): path.lstat().st_mtime_ns for path in folder.rglob("*")}
 
 
 def copy_into(source: Path, target: Path) -> None:

@@ -77,7 +77,7 @@ def test_what_is_not_http_is_a_problem(connect):
 
 def test_idle_connections_make_room_for_a_request():
     """The service takes 20 connections and no time limit helps: the oldest idle ones are closed, the newest are not."""
-    with serving(ServiceLimits(workers=1), gate=replace(NARROW, header_seconds=600)) as client:
+    with serving(ServiceLimits(workers=0), gate=replace(NARROW, header_seconds=600)) as client:
         address = (client.base_url.host, client.base_url.port)
         idle = [socket.create_connection(address, timeout=60) for _ in range(60)]
         assert client.get("/healthz").status_code == 200

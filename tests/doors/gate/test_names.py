@@ -97,6 +97,7 @@ def test_no_page_of_another_site_plans(narrow, hours, headers, media_type):
     assert kind(answer) == "cross-site"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "headers",
     [

@@ -89,6 +89,7 @@ def test_faulty_settings_of_the_provider_end_the_start(planner, url):
     assert "is not an https URL" in answer.err
 
 
+@pytest.mark.slow
 def test_changes_of_prices_are_recorded_where_there_is_a_store(planner, tmp_path, monkeypatch, url):
     """A cloud of our own: an import is recorded with its file; without a store nothing is made."""
     monkeypatch.setenv("GPU_PLANNER_DATA", str(tmp_path / "data"))
@@ -108,13 +109,13 @@ def test_a_backup_restores_plans_keys_and_audit(planner, url, tmp_path):
     the plan is there to the byte, another project still does not see it."""
     text = planner("key", "create", "nightly", "--project", "research", "--store", url).out.strip()
     other = planner("key", "create", "other", "--project", "finance", "--store", url).out.strip()
-    with serving(ServiceLimits(workers=1), url, access=GATED) as client:
+    with serving(ServiceLimits(workers=0), url, access=GATED) as client:
         plan = client.post("/plan", json=HOURS, headers=bearer(text)).content
         path = f"/v1/plans/{json.loads(plan)['plan_id']}"
         assert planner("db", "backup", str(tmp_path / "copy.sqlite"), "--store", url).code == 0
     (tmp_path / "service.sqlite").unlink()
     restored = sqlite_url(tmp_path / "copy.sqlite")
-    with serving(ServiceLimits(workers=1), restored, access=GATED) as client:
+    with serving(ServiceLimits(workers=0), restored, access=GATED) as client:
         assert client.get(path, headers=bearer(text)).content == plan
         assert client.get(path, headers=bearer(other)).status_code == 404
         assert client.get(path).status_code == 401

@@ -170,7 +170,7 @@ def test_requests_are_spans_where_a_collector_is_named(monkeypatch):
 
     with collecting() as (url, received):
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
-        with serving(ServiceLimits(workers=1), gate=NARROW) as client:
+        with serving(ServiceLimits(workers=0), gate=NARROW) as client:
             parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
             client.get("/healthz?secret", headers={"traceparent": parent, "x-request-id": "r-1"})
     [(path, body)] = received

@@ -47,6 +47,8 @@ def serve_model(chance: random.Random, row: Document) -> Document:
     kept = {name: row[name] for name in KEPT if name in row}
     if kept.get("shares_nodes") or chance.random() < 0.3:
         made["gang"] = chance.choice([1, 2, 4])
+    if made.get("gang", 1) > 1 and model == "mixtral-8x7b":
+        serving["expert_parallel"] = True
     if made.get("gang", 1) > 1 and chance.random() < 0.5:
         serving["disaggregation"] = {
             "prefill_accelerators": 1,

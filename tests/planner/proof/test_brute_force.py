@@ -9,9 +9,9 @@ import pytest
 from planner.application import plan
 from planner.request.models import parse_request
 
-FAST, ALL = 5, 260
-HOMES_FAST, HOMES_ALL = 5, 420
-SPREAD_FAST, SPREAD_ALL = 2, 120
+FAST, ALL = 3, 260
+HOMES_FAST, HOMES_ALL = 3, 420
+SPREAD_FAST, SPREAD_ALL = 1, 120
 
 
 def slowly(fast: int, every: int) -> list:
@@ -52,7 +52,7 @@ def test_the_optimum_of_services_over_several_places_is_the_least(priced, given,
     agree(request, priced(prices), name, given, brute_force)
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(30)
 @pytest.mark.parametrize("seed", range(60))
 def test_what_the_search_leaves_out_holds_nothing_better(priced, given, brute_force, instances, seed):
     """Where there are few enough, every single leaf is solved as well."""

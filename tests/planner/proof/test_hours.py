@@ -17,7 +17,7 @@ EXAMPLES = (
     "openapi/examples/measured.request.json", "examples/request.json", "examples/capacity-review.csv",
     "examples/finetune.yaml", "openapi/examples/portfolio.request.json",
 )  # fmt: skip
-FAST, ALL = 8, 200
+FAST, ALL = 3, 200
 
 
 def agrees(hours, found, request, catalog) -> int:

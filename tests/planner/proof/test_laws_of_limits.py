@@ -36,6 +36,7 @@ def no_more(after: dict[str, float], before: dict[str, float]) -> None:
         assert math.isinf(cost) or after[name] <= cost + abs(cost) * NEAR + 1e-6, (name, cost, after[name])
 
 
+@pytest.mark.slow
 @FEW
 @for_all(seed=seeds)
 def test_an_extra_offer_never_raises_the_optimum(costs, instances, seed):
@@ -50,6 +51,7 @@ def test_an_extra_offer_never_raises_the_optimum(costs, instances, seed):
     no_more(costs(extra, asked), costs(prices, asked))
 
 
+@pytest.mark.slow
 @FEW
 @for_all(seed=seeds)
 def test_a_dearer_offer_never_lowers_the_optimum(costs, instances, seed):
@@ -80,6 +82,7 @@ def test_a_tighter_limit_never_lowers_the_optimum(costs, instances, seed):
     no_more(costs(prices, wide), costs(prices, tight))
 
 
+@pytest.mark.slow
 @FEW
 @for_all(seed=seeds)
 def test_what_is_there_already_never_raises_what_is_paid_for_the_rest(costs, instances, seed):
@@ -115,6 +118,7 @@ def test_hybrid_is_never_dearer_and_order_is_irrelevant(costs, instances, seed):
     assert costs(dict(reversed(prices.items())), backwards) == found
 
 
+@pytest.mark.slow
 @FEW
 @for_all(seed=seeds)
 def test_doubling_the_work_at_most_doubles_the_cost(costs, instances, seed):

@@ -55,6 +55,7 @@ def test_one_type_stays_where_two_cost_more(served):
     assert "service_not_divided" in [each.code for each in found.recommendation.reasons]
 
 
+@pytest.mark.slow
 def test_no_share_costs_less(served, sized):
     """Every share in thousandths, every size of replica on each side, counted from the queues alone."""
     replicas = {
@@ -87,6 +88,7 @@ def test_every_hour_of_a_division_is_sized(served):
     assert two == pytest.approx((106 * 15 + 56 * 9) / 24 * 730)
 
 
+@pytest.mark.slow
 def test_shares_may_differ_by_hour(served):
     """A service with replicas of both types in one region, whose shares differ by hour, is one of the divisions that
     are tried."""

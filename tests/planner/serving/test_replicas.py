@@ -234,3 +234,24 @@ def test_rates_measured_with_prefill_apart_are_taken_as_they_are(sized):
     measured = sized("H100-80GB-SXM", 4, **loose, measured=[own], disaggregation=ratios)
     assert measured.rate.output_tokens_per_s == pytest.approx(3000)
     assert measured.ttft_s == pytest.approx(0.3)
+
+
+def test_expert_parallel_takes_the_results_that_were_run_so(sized):
+    """Published results of qwen3-235b-a22b on eight H100 were run with expert parallelism: a replica run otherwise is
+    further from them, so that they correct its estimate less. A dense model has no experts."""
+    apart, together = (
+        sized("H100-80GB-SXM", 8, model="qwen3-235b-a22b", expert_parallel=each) for each in (True, False)
+    )
+    assert all(near.point.expert_parallel for near in apart.rate.nearest)
+    assert apart.rate.output_tokens_per_s != together.rate.output_tokens_per_s
+    dense = [sized("H100-80GB-SXM", 2, expert_parallel=each) for each in (True, False)]
+    assert dense[0] == dense[1]
+
+
+def test_a_replica_that_was_sized_is_kept(sized):
+    """10,000 services of a hundred kinds are sized in the time of a hundred: 1.4 ms each."""
+    size_replica.cache_clear()
+    first = sized("H100-80GB-SXM", 2)
+    assert sized("H100-80GB-SXM", 2) is first
+    assert sized("H100-80GB-SXM", 2, tpot_ms=51) != first
+    assert size_replica.cache_info().misses == 2

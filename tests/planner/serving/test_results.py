@@ -7,13 +7,20 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planner.performance.serving.model_config import network_of_config
 from planner.performance.serving.rate_estimates import (
+    NearResult,
+    ReplicaPlace,
+    ResidualCorrection,
     correct_first_token,
     correct_split,
     find_nearby,
+    replica_distance,
     shipped_known,
+    sum_residuals,
 )
 from planner.performance.serving.result_errors import summarise_errors
 from planner.performance.serving.served_models import load_families
@@ -24,7 +31,7 @@ from pricing.accelerator import embedded_names
 from pricing.errors import InvalidSnapshot
 from tools.importer.serving_results import import_serving_results
 from tools.serving.__main__ import main
-from tools.serving.validation import judge_result
+from tools.serving.validation import _curve_of, judge_result
 
 ROW = dict.fromkeys(RESULT_COLUMNS, "") | {
     "group": "llama-3-70b@H100-80GB-SXM", "model": "Llama-3.3-70B", "total_params_b": "70.6",
@@ -78,7 +85,7 @@ def test_rows_that_are_no_results_are_named(written, tmp_path):
 def test_errors_by_hand(written, factor, error):
     """Measured at twice the estimate, the estimate errs by 50 %; at half of it by 100 %."""
     (result,) = read_results(written({}), embedded_names()).results
-    split, *_ = correct_split(result.point, find_nearby(result.point, shipped_known(result.family)))
+    split = correct_split(result.point, find_nearby(result.point, shipped_known(result.family)))
     estimate = result.point.concurrency / sum(split.values())
     table = read_results(written({"output_tokens_per_s": repr(factor * estimate)}), embedded_names())
     (rate, *_), left = summarise_errors(table.results)
@@ -93,7 +100,7 @@ def test_a_result_left_out_is_measured_over_estimated(written, factor):
     (result,) = read_results(written({}), embedded_names()).results
     known = shipped_known(result.family)
     nearby = find_nearby(result.point, known)
-    split, *_ = correct_split(result.point, nearby)
+    split = correct_split(result.point, nearby)
     rate, first = result.point.concurrency / sum(split.values()), correct_first_token(result.point, split, nearby)
     changes = {"output_tokens_per_s": repr(factor * rate), "ttft_ms": repr(1000 * first / factor)}
     (result,) = read_results(written(changes), embedded_names()).results
@@ -164,3 +171,53 @@ def test_faults_of_a_config_are_told_together():
     without = json.loads(json.dumps(GLM))
     del without["num_experts_per_tok"]
     assert network_of_config(without)[1] == ("num_experts_per_tok is missing or no whole number above 0",)
+
+
+def test_results_are_of_one_curve_only_with_the_same_software_and_parallelism(written):
+    """Version, day, model and parallelism are no part of a question; what the asker measures has his own."""
+    changes = ({}, {"concurrency": "8"}, {"engine_version": "0.20"}, {"date": "2026-10-01"}, {"expert_parallel": "2"})
+    results = read_results(written(*changes), embedded_names()).results
+    curves = [_curve_of(each) for each in results]
+    assert curves[0] == curves[1]
+    assert len(set(curves)) == 4
+
+
+MIXTURE = {
+    "group": "qwen3-235b-a22b@H100-80GB-SXM", "model": "Qwen3-235B", "total_params_b": "235", "active_params_b": "22",
+    "accelerator_count": "8", "tensor_parallel": "8",
+}  # fmt: skip
+
+
+def test_expert_parallel_is_told_of_mixtures_alone(written):
+    rows = ({**MIXTURE, "expert_parallel": "8"}, {**MIXTURE, "expert_parallel": "1"}, {"expert_parallel": "8"}, MIXTURE)
+    results = read_results(written(*rows), embedded_names()).results
+    assert [each.point.expert_parallel for each in results] == [True, False, False, False]
+
+
+def test_distances_by_hand(written):
+    """Twice the input: 0.1; half the accelerators, and half of them in tensor parallel: 0.4 each; another engine: 2;
+    expert parallel: 2."""
+    rows = (
+        {}, {"input_tokens": "2000"}, {"accelerator_count": "1", "tensor_parallel": "1"}, {"engine": "sglang"},
+        {"accelerator": "H200-141GB-SXM"}, {"precision": "bf16"}, MIXTURE, {**MIXTURE, "expert_parallel": "8"},
+    )  # fmt: skip
+    results = read_results(written(*rows), embedded_names()).results
+    places = [ReplicaPlace.from_point(each.point) for each in results]
+    distances = [replica_distance(places[0], each) for each in places[:6]]
+    assert distances == pytest.approx([0, 0.1, 0.8, 2, 3, 2])
+    assert replica_distance(places[6], places[7]) == 2
+
+
+@given(
+    residuals=st.lists(
+        st.tuples(st.sampled_from([0.0, 1.0, 3.0, 9.0]), st.floats(0, 12), st.floats(-2, 2)), min_size=1
+    ),
+    log=st.floats(0, 9),
+)
+def test_sums_by_load_are_those_over_single_results(residuals, log):
+    """sum k r / sum k with k = exp(-distance - 0.1 (log - log of the result)^2), over every result."""
+    near = [NearResult(distance, at, value) for at, distance, value in residuals]
+    found = ResidualCorrection(sum_residuals(near, lambda value: value)).at(log)
+    weights = [math.exp(-each.distance_at(log)) for each in near]
+    mean = math.fsum(weight * each.known for weight, each in zip(weights, near, strict=True)) / math.fsum(weights)
+    assert found == pytest.approx(mean * max(weights) / (max(weights) + 0.02), abs=1e-9)

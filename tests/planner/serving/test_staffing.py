@@ -72,6 +72,7 @@ def test_the_recommended_replicas_keep_the_percentile(bench, sized, burstiness):
     assert bench.simulate(replica, serving, needed - 2, requests, lambda _: replica.cycle_s).waited < 0.95
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("accelerator", "count", "is_bursty"), [("H100", 2, True), ("L40S", 8, True),
                                                                 ("L40S", 8, False)])  # fmt: skip
 def test_replicas_for_a_trace_keep_the_percentile_on_the_trace(bench, sized, accelerator, count, is_bursty):

@@ -33,6 +33,13 @@ SHOWN = {
     "hgx_h100_power": ("facility_w_per_accelerator", ""),
     "base_load_of_a_day": ("committed_nodes", ""),
     "llama3_failures": ("mean_hours_between_at_scale", "mean_hours_between_at_scale"),
+    "text_classification_cpu_gpu": ("times_as_fast.GPU", ""),
+    "aks_three_gpus_five_nodes": ("times_as_fast.3 GPU nodes", ""),
+    "boosted_trees_four_gpus": ("times_as_fast_per_device.4 GPUs", ""),
+    "boosted_trees_one_gpu": ("times_as_fast.1 GPU", ""),
+    "inference_equal_price": ("work_per_price_ratio.GPU", "own_cost_of_work_ratio.GPU"),
+    "inference_list_prices": ("work_per_price_ratio.V100", ""),
+    "mixed_precision_resnet50": ("times_as_fast.mixed", ""),
 }
 """Of each case the printed figure, and the one in full, that the table shows."""
 

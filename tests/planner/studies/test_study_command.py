@@ -10,9 +10,9 @@ import pytest
 def test_all_are_reproduced(study, file):
     code, out, err = study(file)
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "20 of 20 examples reproduced; 115 of 115 figures within their tolerance"
+    assert out.splitlines()[-1] == "27 of 27 examples reproduced; 129 of 129 figures within their tolerance"
     assert "breakeven_hours.on_demand       2,720  2,720.41  0.1%       ok" in out
-    assert out.count("It leaves out ") == 20
+    assert out.count("It leaves out ") == 27
 
 
 def test_as_json(study, file):
@@ -39,7 +39,7 @@ def test_one_that_is_not_reproduced(study, document, tmp_path):
     changed.write_text(json.dumps(document), encoding="utf-8")
     code, out, _ = study(changed)
     assert code == 5
-    assert out.splitlines()[-1] == "18 of 20 examples reproduced; 114 of 116 figures within their tolerance"
+    assert out.splitlines()[-1] == "25 of 27 examples reproduced; 128 of 130 figures within their tolerance"
     assert out.count("NOT REPRODUCED") == 2
     assert "NOT REPRODUCED: not a figure of this method" in out
     code, out, _ = study("--format", "json", changed)

@@ -221,6 +221,7 @@ def test_spot_is_a_share_above_an_on_demand_base(plans: Plans) -> None:
     assert {name for name, group in groups.items() if group["capacity_rebalance"]} == {"all", "most"}
 
 
+@pytest.mark.slow
 def test_nodes_are_repaired_and_refreshed_where_asked(plans: Plans) -> None:
     asked: Call = {"instance_type": "g6.xlarge", "repair_nodes": True, "refresh_nodes": True}
     checked = plans(
@@ -236,6 +237,7 @@ def test_nodes_are_repaired_and_refreshed_where_asked(plans: Plans) -> None:
     assert [len(groups[name]["instance_refresh"]) for name in ("plain", "kept")] == [0, 1]
 
 
+@pytest.mark.slow
 def test_a_repair_that_has_no_rights_is_refused(plans: Plans) -> None:
     told = plans("gpu_pool", {"bare": {"instance_type": "g6.xlarge", "repair_nodes": True}}).failure
     assert "repair_nodes is for NVIDIA GPUs, with instance_profile_name and without user_data." in told

@@ -62,6 +62,7 @@ def test_a_budget_is_made_only_where_somebody_is_warned(planned: Check, example:
     assert re.fullmatch(r"20(?!20)\d\d-\d\d-01T00:00:00Z", late), "a month that is over becomes the current one"
 
 
+@pytest.mark.slow
 def test_a_budget_in_another_currency_than_the_bill_is_refused(planned: Check, call: Check, told: Check) -> None:
     checked = planned(
         call(

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Check = Callable[..., Any]
 UNIFORM = "azurerm_linux_virtual_machine_scale_set"
 FLEXIBLE = "azurerm_orchestrated_virtual_machine_scale_set"
@@ -53,6 +55,7 @@ def run_in(tmp_path: Path, script: str) -> list[str]:
     return done.stdout.split("\0")[:-1]
 
 
+@pytest.mark.slow
 def test_every_word_of_a_container_reaches_it_as_it_was_written(
     planned: Check, tmp_path: Path, gpu_pool: Check
 ) -> None:

@@ -75,6 +75,7 @@ def test_which_sizes_have_infiniband_is_what_azure_says_of_their_names() -> None
     assert fabrics == {True, False}
 
 
+@pytest.mark.slow
 def test_only_the_pool_reaches_its_nodes_unless_ranges_are_given(
     planned: Check, example: Check, gpu_pool: Check
 ) -> None:
@@ -111,6 +112,7 @@ def test_no_node_has_a_public_address_or_a_password(name: str, example: Check) -
     assert len(checked.resources("azurerm_public_ip")) == len(ways_out) == (1 if name == "spot" else 0)
 
 
+@pytest.mark.slow
 def test_a_network_without_a_way_out_is_told(planned: Check, gpu_pool: Check, told: Check) -> None:
     checked = planned(gpu_pool(subnet_id="null"))
     assert checked.ok, checked.told
@@ -131,6 +133,7 @@ def test_capacity_is_reserved_only_when_asked(planned: Check, example: Check, gp
     assert (near["allowed_vm_sizes"], near["zone"]) == (["Standard_NC96ads_A100_v4"], "1")
 
 
+@pytest.mark.slow
 def test_more_nodes_than_a_placement_holds_are_in_several_of_whole_jobs(planned: Check, gpu_pool: Check) -> None:
     """Jobs of 16 nodes: six of them are 96 of the 100 nodes of a placement; 104 nodes take two, and hours of both."""
     rows = "[" + ", ".join(
@@ -155,6 +158,7 @@ def test_more_nodes_than_a_placement_holds_are_in_several_of_whole_jobs(planned:
     assert counts == [[96, 96, 96, 0], [8, 8, 2, 0]]
 
 
+@pytest.mark.slow
 def test_nodes_are_repaired_where_asked(planned: Check, gpu_pool: Check) -> None:
     uniform = {"single_placement_group": "true", "nvidia_driver_extension": "false", "hpc_image": "true"}
     checked = planned(

@@ -56,6 +56,7 @@ def test_node_pools_have_the_accelerators_of_their_machines(plans: Plans) -> Non
         assert (pool["project"], pool["location"], pool["cluster"]) == ("my-project", "us-central1", "ml")
 
 
+@pytest.mark.slow
 def test_a_slice_over_several_machines_is_a_node_pool(plans: Plans) -> None:
     """4x4 are 16 chips, 4 machines of 4; 2x2x4 of v4 as many. Of three slices one is kept where nodes follow pods."""
     checked = plans(

@@ -95,6 +95,7 @@ def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
     }
 
 
+@pytest.mark.slow
 def test_flex_start_asks_once_for_all_nodes_and_their_time(plans: Plans) -> None:
     checked = plans("gpu_pool", {"flex": {**ONE_ZONE, "purchase_option": "flex_start", "flex_start_hours": 1.5}})
     request = checked.by_call("google_compute_resize_request")["flex"]

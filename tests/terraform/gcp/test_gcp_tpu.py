@@ -78,6 +78,7 @@ def test_tpu_slices_have_their_topology_or_wait_in_the_queue(plans: Plans) -> No
     assert {spec["node"][0]["accelerator_type"] for spec in waiting} == {"v4-16"}
 
 
+@pytest.mark.slow
 def test_what_a_tpu_pool_cannot_be_is_said(plans: Plans) -> None:
     told = plans(
         "tpu_pool",
@@ -94,6 +95,7 @@ def test_what_a_tpu_pool_cannot_be_is_said(plans: Plans) -> None:
     assert "A queued slice takes no topology" in told
 
 
+@pytest.mark.slow
 def test_each_slice_ends_when_its_schedule_has_no_place_for_it(plans: Plans) -> None:
     """Two slices, one from the 5th on, none after the month: nobody has to apply for that. Nothing of it has begun."""
     schedule = [

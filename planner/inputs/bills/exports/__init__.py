@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
 from planner.inputs.bills.export_columns import Columns
+from pricing.frozen_values import dataclass
 from pricing.plugins import check_plugin
 
 CHARGES = ("usage", "unused", "fee", "upfront", "discount", "credit", "refund", "tax", "support", "adjustment")

@@ -19,7 +19,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -28,6 +27,7 @@ from planner.inputs.measured_use.use_record import UNALLOCATED, MeasuredUsage, M
 from planner.inputs.text_encoding import binary_kind, decode
 from planner.inputs.workload_files.hardware_names import find_accelerator
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.mig_slices import load_slices
 
 TITLE = "DCGM metrics from Prometheus"

@@ -3,23 +3,26 @@
     sacct --allusers --allocations --duplicates --parsable2 --starttime 2026-09-01 --endtime 2026-10-01 \\
           --format JobID,JobName,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,NNodes,AllocTRES
 
-Columns between separators (--parsable2, --parsable, --delimiter) or of fixed width. A job counts once: its steps
+Columns between separators (--parsable2, --parsable, --delimiter; commas where they can be told from those of a TRES)
+or of fixed width. A job counts once: its steps
 (1234.batch) give at most how busy its GPUs were (gres/gpuutil of TRESUsageInAve); each task of an array, each
 component of a heterogeneous job and each start after a requeue (--duplicates) is a row of its own.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from planner.inputs.measured_use.use_record import MeasuredUsage, MeasuredUse, RowCount, UnreadableUse
 from planner.inputs.text_encoding import binary_kind, decode
 from planner.inputs.workload_files.hardware_names import find_accelerator
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.mig_slices import load_slices
 
 TITLE = "Slurm accounting (sacct)"
@@ -33,7 +36,9 @@ COMPLETED, GOES_ON = (
     frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED"}),
 )
 PENDING = frozenset({"PENDING", "REVOKED", "SPECIAL_EXIT", "REQUEUE_HOLD", "REQUEUE_FED"})
-_SEPARATORS = "|;\t^~!:"
+_SEPARATORS = "|;\t^~!:,"
+_PAIR = re.compile(r"([\w/:.-]+)=")
+"""The beginning of a part of a TRES: cpu=8."""
 _HEADER = re.compile(rf"^\s*(?:JobID|JobIDRaw|[A-Za-z]+[{re.escape(_SEPARATORS)}, ].*\bJobID(?:Raw)?\b)", re.IGNORECASE)
 _ELAPSED = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?")
 _GPU = re.compile(r"gres/gpu(?::(?P<kind>[^=,]+))?=(?P<count>\d+)")
@@ -120,18 +125,49 @@ def _list_rows(text: str) -> Iterator[AccountingRow]:
         lines = [lines[0], *lines[2:]]
     separator = next((each for each in _SEPARATORS if each in header), "")
     if not spans and not separator:
-        raise UnreadableUse("columns between commas cannot be distinguished from those in AllocTRES: use --parsable2")
+        raise UnreadableUse("its columns cannot be told apart: use --parsable2")
 
-    def split(line: str) -> list[str]:
-        fields = [line[start:end] for start, end in spans] if spans else line.split(separator)
+    def split(line: str, names: Sequence[str] = ()) -> list[str]:
+        if spans:
+            fields = [line[start:end] for start, end in spans]
+        elif separator == ",":
+            fields = _join_fields(next(csv.reader([line])), names) if names else line.split(",")
+        else:
+            fields = line.split(separator)
         return [field.strip() for field in fields]
 
     names = [name.casefold() for name in split(header)]
     for number, line in lines[1:]:
-        fields = split(line)
+        fields = split(line, names)
         if len(fields) > len(names) and any(fields[len(names) :]):
-            raise UnreadableUse(f"{len(fields)} fields under {len(names)} columns", f"line {number}")
+            advice = ", which have commas: use --parsable2" if separator == "," else ""
+            raise UnreadableUse(f"{len(fields)} fields under {len(names)} columns{advice}", f"line {number}")
         yield AccountingRow(f"line {number}", {name: field for name, field in zip(names, fields, strict=False) if name})
+
+
+def _join_fields(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The fields of a line between commas, where no comma is quoted: those within brackets (tasks of an array) and
+    between the parts of a TRES belong to their field. A part that comes again begins the next field of this kind.
+
+    >>> _join_fields("1_[2-3,7],cpu=8,gres/gpu=1,cpu=4".split(","), ["jobid", "reqtres", "alloctres"])
+    ['1_[2-3,7]', 'cpu=8,gres/gpu=1', 'cpu=4']
+    """
+    if len(pieces) <= len(names):
+        return list(pieces)
+    fields: list[str] = []
+    parts: set[str] = set()
+    for piece in pieces:
+        pair = _PAIR.match(piece)
+        is_open = bool(fields) and fields[-1].count("[") > fields[-1].count("]")
+        is_tres = bool(fields) and len(fields) <= len(names) and "tres" in names[len(fields) - 1]
+        if is_open or (is_tres and pair and parts and pair[1] not in parts):
+            fields[-1] += f",{piece}"
+        else:
+            fields.append(piece)
+            parts = set()
+        if pair:
+            parts.add(pair[1])
+    return fields
 
 
 def _base_state(row: AccountingRow) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from planner.performance.throughput.accelerator_scores import read_table
 from planner.performance.throughput.network_estimates.roofline import NetworkJob, RooflineLimit
 from planner.result.message import Message
 from pricing.accelerator import Accelerator, embedded_names
+from pricing.frozen_values import dataclass
 
 PRECISIONS = {
     "amp": "fp16",

@@ -7,11 +7,10 @@ hardware.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from planner.performance.throughput.accelerator_scores import computed_peak, missing_specification
 from planner.result.message import Message
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

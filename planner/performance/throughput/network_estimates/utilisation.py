@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from planner.performance.throughput.network_estimates.benchmark_runs import BenchmarkRun
 from planner.performance.throughput.network_estimates.roofline import NetworkJob, RooflineLimit
 from pricing.accelerator import Accelerator
+from pricing.frozen_values import dataclass
 
 SCALE_LN_PARAMETERS = 1.5
 SCALE_DOUBLINGS = 3.0

@@ -10,7 +10,7 @@ import calendar
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 from math import ceil
@@ -21,6 +21,7 @@ from planner.reports.terraform.provisioning import read_table
 from planner.reports.terraform.provisioning.gang_fabrics import catalog_of
 from planner.result import DatedOrder, Purchase
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 from pricing.price import PurchaseOptionParts, parse_purchase_option
 from pricing.units import HOURS_PER_DAY
 

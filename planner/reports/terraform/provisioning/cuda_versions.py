@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from planner.reports.terraform.provisioning import read_table
 from planner.reports.terraform.provisioning.reasons import reason
 from planner.result.message import Message
 from pricing.accelerator import accelerators
+from pricing.frozen_values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from typing import Any, Literal
 from planner.reports.terraform.provisioning import find_shipped_folder, hcl, retired_types
 from planner.reports.terraform.provisioning.reasons import reason
 from planner.result.message import Message
+from pricing.frozen_values import dataclass
 
 Scope = Literal["plan", "region", "pool", "month"]
 PoolKind = Literal["nodes", "kubernetes"]

@@ -79,6 +79,7 @@ def test_what_vanished_from_a_thin_answer_is_kept_and_told(planner, refresh, aws
     assert len(Catalog.current().quotes()) >= before
 
 
+@pytest.mark.slow
 def test_what_the_cloud_tells_of_sale_is_in_offers_with_its_date(planner, refresh, aws, account):
     """The tables say that P4d is sold as spot everywhere, and in blocks in three regions of the United States."""
     account.classes = ["on-demand"]
@@ -97,6 +98,7 @@ def test_what_the_cloud_tells_of_sale_is_in_offers_with_its_date(planner, refres
     assert told["spot"]["sale"] == "confirmed", "as the tables have it: nothing is told against it any more"
 
 
+@pytest.mark.slow
 def test_a_part_that_is_denied_is_named_and_the_rest_lands(planner, refresh, aws, account, kit):
     cheaper(account)
     running = aws()

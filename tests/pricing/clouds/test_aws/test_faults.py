@@ -53,6 +53,7 @@ def read_failed(running, name: str = "types") -> ProviderFailure:
     return caught.value
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize(
     ("code", "status"), [("RequestLimitExceeded", 503), ("Throttling", 400), ("InternalError", 500)]
@@ -64,6 +65,7 @@ def test_what_passes_is_waited_out(aws, kit, code, status, times):
     assert sum(map(is_types, running.cloud.seen)) == times + 1, "the SDK itself does not try again"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("code", "status", "kind"),
     [

@@ -60,6 +60,7 @@ def test_named_alone_each_type_gets_the_accelerator_that_the_catalogue_has(known
         assert found.memory_gib == pytest.approx(expected.memory_gib), name
 
 
+@pytest.mark.slow
 def test_a_share_of_an_accelerator_is_a_fraction(unknown):
     """g6f.large: Count 0, LogicalGpuCount 1, GpuPartitionSize 0.125."""
     found = unknown.offerings["g6f.large"]

@@ -25,6 +25,7 @@ UNREGISTERED = {"error": {"code": "MissingSubscriptionRegistration", "message": 
 SERVICES = pytest.mark.parametrize("service", ["prices", "sizes"])
 
 
+@pytest.mark.one_in(6)
 @SERVICES
 @pytest.mark.parametrize(
     ("status", "headers", "half"),
@@ -46,6 +47,7 @@ def test_a_fault_that_passes_loses_nothing(live, kit, service, status, headers, 
     assert not running.faults[0].times
 
 
+@pytest.mark.one_in(6)
 @SERVICES
 @pytest.mark.parametrize(
     ("body", "status", "kind", "words"),

@@ -204,6 +204,7 @@ with ThreadPoolExecutor(2) as pool:
 """
 
 
+@pytest.mark.slow
 def test_threads_load_the_sdk_one_at_a_time():
     """Two at once end in a deadlock of Python's import locks: azure-core imports itself in circles."""
     ended = subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True, timeout=600, check=False)

@@ -7,7 +7,7 @@ Files are read in a sandbox. A `place` function formats the name of a setting as
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,6 +38,7 @@ from planner.request.models import Request, Workload, parse_request
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from planner.analysis.comparison import ReviewRecord
@@ -235,7 +236,7 @@ def _find_inapplicable_columns(source: ParsedFile, choices: SheetOptions, place:
     option_places = [*choices.required.values()]
     inapplicable = ("sheets",) if format_ and format_.asks else ("answers", "sheets")
     option_places += [place(name) for name in inapplicable if getattr(choices, name)]
-    option_places += [place("answers")] if choices.cells else []
+    option_places += [place("answers")] if choices.cells and not source.inputs.is_editable else []
     if choices.columns.keys() - choices.required.keys():
         option_places.append(place("mapping"))
     elif choices.dates:
@@ -323,8 +324,10 @@ def _merge_alternatives(complaints: Sequence[InputProblem]) -> tuple[InputProble
     """One problem per value: pydantic reports a field that accepts several types once for each of them."""
     merged: dict[tuple[str, ...], InputProblem] = {}
     for each in complaints:
-        if each.path == "workloads" and any(other.path.startswith("workloads[") for other in complaints):
-            continue  # "at least 1 item, not 0": the problems of the items are in the list
+        inner = (f"{each.path}.", f"{each.path}[")
+        is_form = each.path == "workloads" or each.message.startswith(EXPECTATION_PREFIX)
+        if is_form and each.path and any(other.path.startswith(inner) for other in complaints):
+            continue  # "at least 1 item, not 0", "a number": the problems of what is in it are in the list
         if not each.message.startswith(EXPECTATION_PREFIX):
             merged[each.path, each.place, each.value, each.message] = each
             continue

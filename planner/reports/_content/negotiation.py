@@ -6,6 +6,7 @@ from planner.reports._content.number_format import NO_VALUE, format_money, forma
 from planner.reports._content.sections import Section, make_table
 from planner.result import Plan
 from planner.result.risk import NegotiationTarget
+from pricing.counted_nouns import format_count
 
 FIXED = "With the decisions of both strategies fixed; `planner negotiate` confirms each price by planning again."
 CONFIRMED = "Each price was confirmed by planning again just below and above it."
@@ -24,7 +25,7 @@ def negotiation_section(plan: Plan) -> Section | None:
     shown = [each for each in plan.negotiation if each.change_fraction is not None or each.kind == "quote"]
     rows = [(*_target_row(each), describe_target(each)) for each in shown]
     rest = len(plan.negotiation) - len(shown)
-    more = f" No price up to ten times today's of {rest} others does." if rest else ""
+    more = f" No price up to ten times today's of {format_count(rest, 'other')} does." if rest else ""
     confirmed = all(each.basis == "planned_again" for each in shown if each.change_fraction is not None)
     table = make_table(titles, rows, range(1, 7), has_prose=True)
     title = f"What to ask vendors for, {plan.currency}"

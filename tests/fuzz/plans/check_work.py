@@ -265,7 +265,8 @@ def gangs_are_whole(answer: Answer) -> Iterator[Fault]:
             spans[key, month].add(speed.span)
         elif use["what"] in ("owned", "commitment") and speed.span > answer.there[use["what"], key, month]:
             yield Fault("whole gang", f"{work.name} {key} {month}", answer.there[use["what"], key, month], speed.span)
-        together = min(work.row.get("accelerators_per_node") or min(speed.gang, 8), speed.gang)
+        usual = speed.gang / speed.span if "serving" in work.row else min(speed.gang, 8)  # a replica may span nodes
+        together = min(work.row.get("accelerators_per_node") or usual, speed.gang)
         if use["accelerators_per_node"] < together * (1 - 1e-9):
             yield Fault("accelerators of a node", work.name, use["accelerators_per_node"], together)
         if speed.span > 1 and use["provider"] and work.row.get("fabric", "joined") == "joined":

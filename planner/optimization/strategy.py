@@ -15,7 +15,7 @@ from functools import partial
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution as replay
 from planner.optimization.cost_allocation import workload_costs
-from planner.optimization.linear_program import LinearProgram
+from planner.optimization.linear_program import FEASIBILITY, LinearProgram
 from planner.optimization.model import StrategyScope
 from planner.optimization.plan_search import SearchedPlan, search_plan
 from planner.optimization.search_progress import seconds_allowed
@@ -168,7 +168,7 @@ def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> Solved
     terms, resources = setting.terms, setting.market.resources
     decisions = Decisions(
         _read_orders(rules, program, solver_result),
-        _read_uses(setting, program, solver_result),
+        _read_uses(setting, rules, program, solver_result),
         _read_overheads(program, solver_result),
     )
     rows = replay.list_payments(decisions, setting)
@@ -227,17 +227,33 @@ def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhea
     return tuple(overheads)
 
 
-def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solution) -> tuple[CandidateUse, ...]:
+def _months_with_units(rules: StrategyScope, program: LinearProgram, solution: Solution) -> frozenset[tuple[int, int]]:
+    """The shared resources, by index, and months in which units of them are there."""
+    there: set[tuple[int, int]] = set()
+    for column, value in zip(program.columns, solution.values, strict=True):
+        if column.kind == "start" and value > NEGLIGIBLE_SHARE:
+            covered = (start.covers for start in rules.shared[column.owner].starts if start.month == column.month)
+            there.update((column.owner, month) for months in covered for month in months)
+    return frozenset(there)
+
+
+def _read_uses(
+    setting: PlanningContext, rules: StrategyScope, program: LinearProgram, solution: Solution
+) -> tuple[CandidateUse, ...]:
     """Work of each candidate in each month: shares of tasks give the units, and the hours unless nodes are counted for
-    them; pooled nodes are hours of those that share them, in proportion to what each of them needs."""
+    them; pooled nodes are hours of those that share them, in proportion to what each of them needs. What the solver's
+    tolerance leaves on resources of which nothing was bought is left out."""
     hours: dict[UseKey, float] = defaultdict(float)
     units: dict[UseKey, float] = defaultdict(float)
     parts_of_nodes: dict[PoolKey, dict[UseKey, float]] = defaultdict(dict)
     pooled: dict[PoolKey, float] = {}
+    there = _months_with_units(rules, program, solution)
     for number, (column, value) in enumerate(zip(program.columns, solution.values, strict=True)):
         if column.kind not in ("work", "ready", "pooled") or value < NEGLIGIBLE_SHARE:
             continue
         step, key = program.steps[column.owner], (column.owner, column.month, column.block)
+        if step.shared is not None and value < FEASIBILITY and (step.shared, column.month) not in there:
+            continue
         pool = (step.candidate.resource, step.shared, column.month, column.block)
         if column.kind == "pooled":
             pooled[pool] = round(value) * column.node_hours

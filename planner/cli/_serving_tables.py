@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner.cli._catalog_options import split_names, suggest_names
-from planner.cli._exit_codes import DONE
+from planner.cli._exit_codes import DONE, INFEASIBLE
 from planner.cli._tables import json_text, print_text
 from planner.messages import text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
@@ -66,7 +66,8 @@ def report_serving(
     count_texts: Sequence[str],
     format_name: str,
 ) -> int:
-    """Print every service and return the exit code; InvalidRequest with every problem."""
+    """Print every service and return the exit code, INFEASIBLE where nothing serves one; InvalidRequest with every
+    problem."""
     from planner.analysis.serving_costs import assess_serving, mix_replicas
     from planner.library.catalog_files import open_catalog
 
@@ -86,12 +87,13 @@ def report_serving(
     if faults and not (file or given.get("model")):
         raise InvalidRequest(tuple(faults))
     request, catalog, services = _read_services(file, given, catalog, faults)
-    documents, blocks = [], []
+    documents, blocks, code = [], [], DONE
     for workload, own_rates in services:
         at = rates or own_rates
         parts = named or _usual_accelerators(workload, catalog)
         sizes = counts or ([round(workload.gang)] if workload.gang else list(USUAL_COUNTS))
         rows, unserved = assess_serving(request, workload, catalog, parts, sizes, at, every_size=bool(counts))
+        code = code if rows else INFEASIBLE
         mixes = mix_replicas(rows, at, workload.spare_replicas) if _may_mix(workload) else []
         if format_name == "json":
             documents.append(_service_document(workload, at, rows, unserved, request.currency, mixes))
@@ -99,7 +101,7 @@ def report_serving(
             lines = _service_lines(workload, at, rows, unserved, request.currency)
             blocks.append("\n".join([*lines, *map(partial(_mix_line, request.currency), mixes)]))
     print_text(json_text({"services": documents}) if format_name == "json" else "\n\n".join(blocks) + "\n")
-    return DONE
+    return code
 
 
 def _parse_numbers(texts: Sequence[str], place: str, expected: str, faults: list[InputProblem]) -> list[float]:

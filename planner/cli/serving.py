@@ -50,6 +50,8 @@ def command(
     input). Costs are at the lowest hourly price on demand, with a replica in full use; input and output tokens
     share them by the time that prompts and generation take.
 
+    Exit codes: 0 each service can be served; 3 nothing serves one; 2 invalid input (every problem).
+
     \b
     Examples:
       planner serving --model llama-3-70b --precision fp8 --input 1000 --output 400 --ttft 2000 --tpot 50

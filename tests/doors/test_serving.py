@@ -48,6 +48,14 @@ def test_a_table_with_the_accelerators_that_cannot_serve(planner):
     assert "  V100-16GB-SXM2: V100-16GB-SXM2 is of 2017; the oldest accelerator with results of served" in ran.out
 
 
+def test_a_limit_that_nothing_meets_is_no_success(planner):
+    """70 GB of weights are read at 3,350 GB/s in 21 ms by one H100 and in 2.6 ms by eight: no token a millisecond."""
+    ran = planner("serving", "--model", "llama-3-70b", "--precision", "fp8", "--input", "1000", "--output", "400",
+                  "--tpot", "1", "--accelerator", "H100")  # fmt: skip
+    assert (ran.code, ran.err) == (3, "")
+    assert "the limit is 1" in ran.out
+
+
 def test_a_model_by_its_config(planner, tmp_path):
     config = {"hidden_size": 8192, "intermediate_size": 28672, "num_attention_heads": 64, "num_hidden_layers": 80,
               "num_key_value_heads": 8, "vocab_size": 128256}  # fmt: skip

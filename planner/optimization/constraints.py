@@ -106,6 +106,7 @@ def _add_gang_days(program: LinearProgram, owner: int, month: int, shares: Seque
     most = math.ceil(math.fsum(amount for _, amount in hours) / a_day)
     days = program.column(ProgramColumn("gang_days", owner, month), 0.0, float(most), whole=True)
     program.row(-math.inf, 0.0, [*hours, (days, -a_day)])
+    _link_small_uses(program, hours, (days,), a_day)
     return days, a_day
 
 

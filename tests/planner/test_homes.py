@@ -169,9 +169,9 @@ def test_a_node_is_on_spot_or_not(priced, ask, rate, hourly):
     assert found.total_cost == pytest.approx(730 * hourly)
 
 
-@pytest.mark.parametrize(("gang_hours", "days"), [(25, 64), (127, 192)])
+@pytest.mark.parametrize(("gang_hours", "days"), [(25, 64), (127, 192), (1e-5, 32)])
 def test_a_gang_takes_whole_days_of_all_its_nodes(priced, ask, hours, gang_hours, days):
-    """32 nodes of eight: 25 hours are two days of each, 127 hours six; 24 x 25 a node-day."""
+    """32 nodes of eight: 25 hours are two days of each, 127 hours six, an instant one; 24 x 25 a node-day."""
     catalog = priced({(*EAST, "p5.48xlarge", "capacity_block"): 25.0})
     job = hours("H100", gang_hours * 256, gang=256, may_be_owned=False)
     found = cloud_of(plan(ask(job, months=1, strategies=["cloud"], assumptions=STABLE), catalog))

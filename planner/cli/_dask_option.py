@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -19,7 +18,11 @@ dask_option: Callable[[Any], Any] = click.option(
 
 def require_dask(url: str | None) -> None:
     """Raises UsageError where a scheduler is stated and the extra `dask` is not installed."""
-    if url and not find_spec("distributed"):
+    if not url:
+        return
+    from planner.application.dask_tasks import is_dask_installed
+
+    if not is_dask_installed():
         raise click.UsageError("--dask needs an extra; install it with: pip install 'gpu-planner[dask]'")
 
 

@@ -7,14 +7,13 @@ from dataclasses import fields
 from typing import Any
 
 from planner.application.dask_tasks import is_dask_installed, run_on_dask
-from planner.application.shared_tasks import VERSION
+from planner.application.shared_tasks import VERSION, open_same_catalog
 from planner.library.input_reading import InputRead
 from planner.library.plan_result import PlanResult
 from planner.library.planning import plan_read
 from planner.reports.json import loads, render
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.catalogue_digest import digest_catalogue
-from pricing.catalog.price_catalog import Catalog
 
 
 def plan_scenarios(prepared: Mapping[str, InputRead], dask: str | None) -> dict[str, PlanResult]:
@@ -38,10 +37,8 @@ def _without_catalog(read: InputRead) -> dict[str, Any]:
 
 def _plan_elsewhere(parts: Mapping[str, Any], prices: str, release: str) -> bytes | None:
     """A plan as JSON, with the prices of this machine; None where these or the version are others."""
-    catalog = Catalog.current()
-    if release != VERSION or digest_catalogue(catalog) != prices:
-        return None
-    return _render_plan(InputRead(catalog=catalog, **parts))
+    catalog = open_same_catalog(prices, release)
+    return None if catalog is None else _render_plan(InputRead(catalog=catalog, **parts))
 
 
 def _render_plan(read: InputRead) -> bytes:

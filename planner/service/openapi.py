@@ -15,7 +15,7 @@ from pathlib import Path
 from planner.service.app import create
 from planner.service.openapi_schemas import EXAMPLES, QUERY
 from planner.service.plan_jobs import CrashedJob, FailedPlugin, RejectedRequest, UnreadablePrices, run_plan_job
-from planner.service.problems import invalid_request_response
+from planner.service.queue.job_ends import describe_failure
 from planner.service.uploads import Upload
 
 
@@ -34,8 +34,7 @@ def answer_example(request: bytes) -> bytes:
     if isinstance(result, FailedPlugin):
         raise RuntimeError(result.reason)
     if isinstance(result, RejectedRequest):
-        rejected = invalid_request_response(result.complaints, readable=result.readable, is_editable=result.is_editable)
-        return bytes(rejected.body)
+        return bytes(describe_failure(result).body)
     return gzip.decompress(result.compressed_plan)
 
 

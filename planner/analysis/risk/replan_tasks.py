@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Protocol
 
 from planner.analysis.risk.replanning import ReplanCase, ReplannedCosts
 from planner.optimization.search_progress import deadline_time, follow_search, report_phase
 from planner.optimization.solver import KnownSolutions, remember_solutions
 from planner.request.models import Request, parse_request
+from pricing.frozen_values import dataclass
 
 ReplanFunction = Callable[[Request, ReplanCase], ReplannedCosts]
 """Plans a request in one case."""

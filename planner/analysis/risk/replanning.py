@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -17,6 +17,7 @@ from planner.result import Assumption, ThroughputUsed
 from planner.result.risk import RecommendationShare, ReoptimisedDraws, TornadoRow
 from planner.supply.candidates import Candidate, Market
 from planner.workloads.demand import PortfolioDemand
+from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
     from planner.analysis.risk import BaselinePlan

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from planner.reports._content.purchase_pools import payment_title
 from planner.result import Plan, Purchase
 from planner.result.audit_trail import AuditLine
 from planner.result.ledger_costs import bill_factor
+from pricing.frozen_values import dataclass
 
 RUNNING = frozenset({"power", "space", "staff", "support"})
 """What an owned node costs in every month, used or not, besides its financing."""
@@ -83,13 +83,13 @@ def _monthly(lines: Sequence[tuple[int, AuditLine]], purchase: Purchase) -> Iter
 
 
 def _if_equal(plan: Plan, parts: Sequence[OrderPayment], amount: float) -> tuple[OrderPayment, ...] | None:
-    total = math.fsum(_amount(plan, part) for part in parts)
+    figures = {each.name: each.value for each in plan.assumptions}
+    total = math.fsum(_amount(plan, part, figures) for part in parts)
     return tuple(parts) if math.isclose(total, amount, rel_tol=EQUAL, abs_tol=EQUAL) else None
 
 
-def _amount(plan: Plan, part: OrderPayment) -> float:
+def _amount(plan: Plan, part: OrderPayment, figures: Mapping[str, float]) -> float:
     line = plan.ledger.lines[part.line]
-    figures = {each.name: each.value for each in plan.assumptions}
     growth = (1 + figures[line.growth]) ** ((part.priced_in - 1) / 12) if line.growth else 1.0
     quantity = math.fsum(plan.ledger.choices[line.choice].quantity)
     return quantity * line.rate_value * growth * (bill_factor(figures) if line.is_billed else 1.0)

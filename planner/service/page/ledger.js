@@ -74,7 +74,7 @@ function readLine(line, choices, formulas) {
 
 /** The factor of a payment on what it was in the first month's money.
  * @param {PaymentLine} line @param {number} priced @param {Figures} figures */
-function growthFactor(line, priced, figures) {
+export function growthFactor(line, priced, figures) {
   return line.growth ? (1 + figures[line.growth]) ** ((priced - 1) / 12) : 1;
 }
 

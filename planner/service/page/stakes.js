@@ -5,7 +5,7 @@
  */
 
 import { chargeWorkloads } from "./charges.js";
-import { DISCOUNT, surchargeFactor } from "./ledger.js";
+import { amountsByMonth, DISCOUNT, growthFactor, surchargeFactor } from "./ledger.js";
 
 /** @typedef {import("./formula.js").Figures} Figures */
 /** @typedef {import("./model.js").Review} Review */
@@ -19,8 +19,7 @@ export function costOrder(ledger, figures, parts) {
   if (!parts) return null;
   return parts.reduce((sum, [number, priced]) => {
     const line = ledger.lines[number];
-    const growth = line.growth ? (1 + figures[line.growth]) ** ((priced - 1) / 12) : 1;
-    return sum + line.paid[0].quantity * line.rate.value(figures) * growth * (line.isBilled ? surchargeFactor(figures) : 1);
+    return sum + line.paid[0].quantity * line.rate.value(figures) * growthFactor(line, priced, figures) * (line.isBilled ? surchargeFactor(figures) : 1);
   }, 0);
 }
 
@@ -49,10 +48,7 @@ function presentResale({ ledger, figures, chosen }) {
   let worth = 0;
   for (const line of ledger.lines) {
     if (line.strategy !== chosen || line.category !== "resale" || line.what.endsWith(EXISTING)) continue;
-    const rate = line.rate.value(figures);
-    for (const { month, quantity, priced } of line.paid) {
-      const growth = line.growth ? (1 + figures[line.growth]) ** ((priced - 1) / 12) : 1;
-      const amount = quantity * rate * growth;
+    for (const [month, amount] of amountsByMonth(line, figures)) {
       if (amount < 0) worth -= amount * (1 + figures[DISCOUNT]) ** (-(month - (line.atStart ? 1 : 0)) / 12);
     }
   }

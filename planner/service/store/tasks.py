@@ -6,11 +6,11 @@ import gzip
 import hashlib
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Engine, delete, func, insert, or_, select, update
 
 from planner.service.store.schema import JOBS, TASKS
+from pricing.frozen_values import dataclass
 
 ASKER = "asker"
 """The owner of tasks that the worker of their job does itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -158,7 +158,7 @@ def _solve_case(
         solved = [impossible_strategy(name, unserved) for name in request.strategies]
     else:
         rebuild = partial(_rebuild_context, catalog, nodes, throughputs)
-        owned = partial(_build_owned_market, catalog, nodes)
+        owned = partial(_build_owned_markets, catalog, nodes)
         reasons = partial(explain_infeasibility, basis=ReplanningBasis(request, context, rebuild, owned))
         solved = solve_strategies(request, context, catalog, reasons if explain else None)
     advice = recommend_strategy(request, context, solved, catalog)
@@ -342,14 +342,15 @@ def _rebuild_context(
     return _build_context(request, catalog, assumed, nodes, throughputs)[0]
 
 
-def _build_owned_market(
+def _build_owned_markets(
     catalog: Catalog, nodes: Sequence[onprem.OwnedNode], request: Request, assumed: figures.Assumptions
-) -> Market:
-    """The candidates on systems that can be bought and owned, with nothing to rent."""
+) -> Iterator[Market]:
+    """The candidates on each system that can be bought and owned, with nothing to rent."""
     needed = _compute_demands(request, catalog, _plan_terms(request, assumed))
-    market = build_market(request, needed, catalog, nodes, assumed, offerings=())
     rules = LimitRules(request.limits, carbon=carbon_figures(request, catalog))
-    return exclude_unknown_carbon(market, rules.carbon, assumed) if rules.limits_carbon else market
+    for node in nodes:
+        market = build_market(request, needed, catalog, (node,), assumed, offerings=())
+        yield exclude_unknown_carbon(market, rules.carbon, assumed) if rules.limits_carbon else market
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
@@ -375,8 +376,9 @@ def answer_replan_task(task: str, catalog: Catalog, deadline: float | None) -> s
 
 def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:
     """On-demand prices of the same accelerators as owned nodes."""
+    start = plan_start(request)
     quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
-    return [quote for quote in quotes if is_offered(quote, request, plan_start(request))]
+    return [quote for quote in quotes if is_offered(quote, request, start)]
 
 
 def _in_request_order(strategy: Strategy, request: Request) -> Strategy:

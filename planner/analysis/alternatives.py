@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
@@ -18,11 +19,12 @@ from planner.result import Gap, Recommendation
 from planner.result.alternatives import OfferOutcome, Outcome, RefusalCount
 from planner.result.message import Message, message
 from planner.supply import onprem
-from planner.supply.candidates import NOT_SOLD, OWNED_KEY, Resource
+from planner.supply.candidates import NOT_SOLD
 from planner.supply.onprem import OwnedNode
 from planner.supply.payments import covered_months
 from planner.supply.price_rules import is_allowed, may_run, use_refusal
 from planner.supply.purchase_options import load_purchase_options
+from planner.supply.resources import OWNED_KEY, Resource
 from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import LowestPrice, Quote
@@ -175,7 +177,7 @@ def _explain_barred_resource(resource: Resource, question: _AlternativesQuery) -
         if not {"onprem", "hybrid"} & set(question.request.strategies):
             return OWNING_NOT_REQUESTED
         return None if covered_months(resource, 1, setting.assumptions, setting.terms) else TOO_LATE
-    counted = setting.rules.counted(resource)
+    counted = setting.rules.counted(resource) if setting.rules.quotas else ()
     return NO_QUOTA if any(quota.limit - (quota.used or 0.0) < each for quota, each in counted) else None
 
 
@@ -198,10 +200,10 @@ def _list_offering_rows(
 ) -> Iterator[OfferOutcome]:
     """A row for each purchase option that could serve; one for all that were dominated and one for each set of reasons
     for which others were refused."""
-    never = _explain_unrentable_offering(offering, bool(question.catalog.lowest_by_option(offering)))
+    lowest = question.catalog.lowest_by_option(offering)
+    never = _explain_unrentable_offering(offering, bool(lowest))
     refused = dict.fromkeys(range(len(question.needs)), never) if never else question.refused(offering.key)
     if len(refused) == len(question.needs):
-        lowest = question.catalog.lowest_by_option(offering)
         yield _build_refused_row(offering, lowest, question.count_reasons(refused.values()))
         return
     by_option = question.catalog.by_option(offering)
@@ -225,14 +227,19 @@ def _list_offering_rows(
         dominated.sort(key=lambda one: (one.against_chosen or math.inf, one.price_per_hour or math.inf))
         yield replace(dominated[0], purchase_options=" ".join(one.purchase_options for one in dominated))
     for refusals, several in refused_options.items():
-        lowest = {option: LowestPrice.of(quotes) for option, quotes in several.items()}
-        yield _build_refused_row(offering, lowest, refusals)
+        yield _build_refused_row(offering, {name: LowestPrice.of(each) for name, each in several.items()}, refusals)
+
+
+@lru_cache
+def _explain_retirement(successor: str) -> Message:
+    """One message for all types with the same successor: reasons are counted by their identity."""
+    return message("offering_retired", successor=successor or None)
 
 
 def _explain_unrentable_offering(offering: Offering, is_priced: bool) -> Message | None:
     """Why it cannot be rented at all; None where it can."""
     if offering.status == "retired":
-        return message("offering_retired", successor=offering.successor or None)
+        return _explain_retirement(offering.successor)
     if offering.part:
         return ATTACHED_PART_ONLY
     return None if is_priced else NO_PRICE
@@ -371,8 +378,10 @@ def _list_system_rows(
         )
 
 
-def _count_reasons(reasons: Iterable[Message]) -> Refusals:
+def _count_reasons(reasons: Sequence[Message]) -> Refusals:
     """The reasons with their number of workloads, the most frequent first; rare ones are added up."""
+    if len(reasons) == 1:  # of one workload, nothing is to be counted
+        return (RefusalCount(reasons[0], 1),)
     counted = sorted(Counter(reasons).items(), key=lambda item: (-item[1], str(item[0])))
     listed = [RefusalCount(reason, count) for reason, count in counted[:REASONS_MAX]]
     if rest := counted[REASONS_MAX:]:

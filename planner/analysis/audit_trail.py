@@ -19,8 +19,9 @@ from planner.request.assumptions import Assumptions, override_names
 from planner.result import OPERATORS, SUPPORT_PLAN, Assumption, PriceUsed
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
 from planner.supply import onprem, payments
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.data_costs import owned_data_costs
+from planner.supply.resources import Resource
 
 SURCHARGES = frozenset({"cloud_support", "tax"})
 """Added to a billed payment; marked by `is_billed`, without lines of their own."""

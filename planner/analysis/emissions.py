@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.result import Emission, Gap
-from planner.supply.candidates import Resource
 from planner.supply.carbon import NodeEnergy, find_carbon_gap, node_energy
 from planner.supply.payments import delivered_months
+from planner.supply.resources import Resource
 
 
 def list_emissions(solved: SolvedStrategy, setting: PlanningContext) -> tuple[Emission, ...]:

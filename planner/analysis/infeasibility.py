@@ -51,7 +51,7 @@ class ReplanningBasis:
     request: Request
     setting: PlanningContext
     rebuild: Rebuild
-    list_owned: Callable[[Request, Assumptions], Market]
+    list_owned: Callable[[Request, Assumptions], Iterable[Market]]
 
 
 def explain_unserved_workloads(
@@ -147,10 +147,14 @@ def _explain_nothing_owned(basis: ReplanningBasis) -> tuple[Message, ...]:
 def _can_be_owned_at_once(need: WorkloadDemand, basis: ReplanningBasis, relaxation: LiftedLimits) -> bool:
     """Whether an owned system can do the work of a workload without some limits, were it there today."""
     at_once = replace(relaxation, on_assumptions=NO_WAIT)
-    relaxed, _, assumed = at_once.apply(basis.request, need.workload, basis.setting.assumptions)
-    market = basis.list_owned(relaxed, assumed)
-    owned = {candidate.resource for candidate in market.candidates}
-    return any(covered_months(market.resources[number], 1, assumed, basis.setting.terms) for number in owned)
+    relaxed, workload, assumed = at_once.apply(basis.request, need.workload, basis.setting.assumptions)
+    if not workload.may_be_owned:
+        return False  # whatever else is lifted
+    return any(
+        covered_months(market.resources[candidate.resource], 1, assumed, basis.setting.terms)
+        for market in basis.list_owned(relaxed, assumed)
+        for candidate in market.candidates
+    )
 
 
 def _without_limits(setting: PlanningContext) -> PlanningContext:

@@ -12,8 +12,9 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.models import Request
 from planner.result.message import Message, message
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.price_rules import find_cpu_machine
+from planner.supply.resources import Resource
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import is_cpu
 from planner.workloads.gpu_sharing import ExperimentRate, describe_sweep
@@ -126,24 +127,21 @@ def _collect_rental_options(setting: PlanningContext, catalog: Catalog) -> list[
         ways = rental_options[candidate.need]
         price, rate = resource.quote.price.price_per_hour, candidate.units_per_node_hour
         total = setting.demands.needs[candidate.need].total
-        way = HourlyRental(candidate, resource, price, price / rate, total / rate)
-        lowest = ways.lowest_price
-        if lowest is None or (price, resource.key) < (lowest.price_per_hour, lowest.resource.key):
-            ways.lowest_price = way
+        is_cpus, lowest = resource.accelerator in cpus, ways.lowest_price
+        known = ways.cpu if is_cpus else ways.gpu
         ways.places.add((resource.provider, resource.region))
-        if resource.accelerator in cpus:
-            ways.cpu = _pick_cheaper(way, ways.cpu)
-        else:
-            ways.gpu = _pick_cheaper(way, ways.gpu)
+        is_lowest = lowest is None or (price, resource.key) < (lowest.price_per_hour, lowest.resource.key)
+        is_cheapest = known is None or (price / rate, resource.key) < (known.price_per_unit, known.resource.key)
+        if is_lowest or is_cheapest:
+            way = HourlyRental(candidate, resource, price, price / rate, total / rate)
+            ways.lowest_price = way if is_lowest else lowest
+            if is_cheapest and is_cpus:
+                ways.cpu = way
+            elif is_cheapest:
+                ways.gpu = way
         if candidate.gang == 1:
             ways.whole.setdefault(resource.accelerator, candidate)
     return rental_options
-
-
-def _pick_cheaper(one: HourlyRental, other: HourlyRental | None) -> HourlyRental:
-    if other is None or (one.price_per_unit, one.resource.key) < (other.price_per_unit, other.resource.key):
-        return one
-    return other
 
 
 def _compare_with_cpus(

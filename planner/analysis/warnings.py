@@ -16,9 +16,9 @@ from planner.request.models import Request
 from planner.result import Gap, Strategy
 from planner.result.message import Message, message
 from planner.supply import quotas as quota
-from planner.supply.candidates import Resource
 from planner.supply.price_rules import plan_start, plans_beyond_window
 from planner.supply.purchase_options import load_purchase_options
+from planner.supply.resources import Resource
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
 from planner.workloads.load_levels import EXCESS_MAX

@@ -14,9 +14,9 @@ from planner.optimization.strategy import SolvedStrategy
 from planner.request.models import Request
 from planner.result import Gap
 from planner.result.message import Message, message
-from planner.supply.candidates import Resource
 from planner.supply.price_rules import plan_start, use_refusal
 from planner.supply.purchase_options import load_purchase_options
+from planner.supply.resources import Resource
 from planner.supply.spot_prices import describe_bound, find_spot_bounds
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
@@ -40,8 +40,10 @@ def find_sale_gaps(
         if resource.quote is not None:
             places[resource.place].add(candidate.need)
     open_to: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    resources = setting.market.resources
     for candidate in setting.market.candidates:
-        open_to[setting.market.resources[candidate.resource].key].add(candidate.need)
+        if (resource := resources[candidate.resource]).place in places:
+            open_to[resource.key].add(candidate.need)
     for place, needs in sorted(places.items()):
         yield from _find_unused_ways(place, needs, request, setting, catalog, open_to)
     yield from _find_spot_bounds(places, request, setting, catalog)

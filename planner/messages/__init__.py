@@ -76,29 +76,31 @@ def _fill_texts(value: Any, filled: dict[int, tuple[Any, Any]]) -> Any:
             is_new = any(new is not old for new, old in zip(parts, value, strict=True))
             filled[id(value)] = (value, parts if is_new else value)
         return filled[id(value)][1]
-    if isinstance(value, Mapping):
+    kind: Any = type(value)
+    names, holding = _fields_with_messages(kind)
+    if not names and isinstance(value, Mapping):
         texts = {name: _fill_texts(each, filled) for name, each in value.items()}
         return texts if any(texts[name] is not each for name, each in value.items()) else value
-    kind: Any = type(value)
-    names, others = _fields_with_messages(kind)
-    changes = {name: new for name in names if (new := _fill_texts(old := getattr(value, name), filled)) is not old}
-    if not changes:
-        return value
-    unchanged = {name: getattr(value, name) for name in (*others, *names) if name not in changes}
-    return kind(**changes, **unchanged)
+    arguments: list[Any] = []
+    for position, name in holding:
+        before = getattr(value, name)
+        if (after := _fill_texts(before, filled)) is not before:
+            arguments = arguments or [getattr(value, each) for each in names]
+            arguments[position] = after
+    return kind(*arguments) if arguments else value
 
 
 @cache
-def _fields_with_messages(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields of a dataclass that may hold a message, at any depth, and its other fields; none of another type.
+def _fields_with_messages(kind: type) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
+    """The fields of a dataclass in the order of its arguments, and those that may hold a message, at any depth, with
+    their positions; none of another type.
 
     A plan has tens of thousands of values and few kinds of them: looking at each value costs more than the plan.
     """
     if not dataclasses.is_dataclass(kind):
         return (), ()
-    names = [each.name for each in dataclasses.fields(kind) if each.init]
-    holding = tuple(name for name in names if _may_hold(_field_types(kind)[name]))
-    return holding, tuple(name for name in names if name not in holding)
+    names = tuple(each.name for each in dataclasses.fields(kind) if each.init)
+    return names, tuple(each for each in enumerate(names) if _may_hold(_field_types(kind)[each[1]]))
 
 
 @cache

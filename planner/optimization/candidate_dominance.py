@@ -11,11 +11,12 @@ from dataclasses import replace
 from planner.finance.cashflow import Terms
 from planner.optimization.home_costs import HomeCosts
 from planner.request.assumptions import Assumptions
-from planner.supply.candidates import Candidate, Market, Resource
+from planner.supply.candidates import Candidate, Market
 from planner.supply.carbon import node_energy
 from planner.supply.costs import HourlyRates, SharedResource
 from planner.supply.homes import gang_type, has_fixed_gang_type, round_up_to_gangs
 from planner.supply.limits import LimitRules
+from planner.supply.resources import Resource
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
 from pricing.frozen_values import dataclass
@@ -71,7 +72,7 @@ def without_useless_starts(shared: Iterable[SharedResource], setting: DominanceS
         starts = tuple(
             start
             for start in item.starts
-            if start.present_cost < hours * math.fsum(hourly[month - 1] for month in start.covers)
+            if start.present_cost < hours * math.fsum(hourly[start.covers.start - 1 : start.covers.stop - 1])
         )
         if starts:
             remaining.append(replace(item, starts=starts))

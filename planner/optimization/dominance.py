@@ -76,8 +76,9 @@ def build_choice_set(
         market, demands.needs, rates, rules, terms, HomeCosts(market, demands, rates, rules, terms), assumptions
     )
     kept = _undominated_places(setting)
+    resources = market.resources
     hourly = [
-        [c for c in candidates if setting.place(c) in kept]
+        [c for c in candidates if resources[c.resource].place in kept]
         for candidates in group_by_need(market, rates, len(demands.needs))
     ]
     shared = _kept_at(build_shared_resources(market, assumptions, terms, kept), kept, setting)
@@ -185,30 +186,39 @@ def _undominated_places(setting: DominanceSetting) -> frozenset[Place]:
 def _list_place_offers(setting: DominanceSetting) -> dict[Place, _PlaceOffer]:
     """The offer of each place in the cloud. One that counts against a quota or has existing capacity is fixed, and one
     whose committed money covers other types of its region too."""
-    offers: dict[Place, _PlaceOffer] = {}
     resources = setting.market.resources
     types: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for resource in resources:
         if resource.pool:
             types[resource.pool].add(resource.name)
-    for candidate in setting.market.candidates:
-        resource = resources[candidate.resource]
+    offers: dict[Place, _PlaceOffer] = {}
+    rented: dict[int, tuple[_PlaceOffer, str, float]] = {}
+    for number in dict.fromkeys(candidate.resource for candidate in setting.market.candidates):
+        resource = resources[number]
         if resource.quote is None:
             continue
-        offer = offers.setdefault(resource.place, _PlaceOffer({}, {}))
-        key = (candidate.need, candidate.gang)
-        offer.placed.setdefault(key, candidate)
-        if candidate.units_per_node_hour < offer.placed[key].units_per_node_hour:
-            offer.placed[key] = candidate
-        way = (*key, resource.purchase_option)
-        offer.prices[way] = min(resource.quote.price.price_per_hour, offer.prices.get(way, math.inf))
+        offer = offers.get(resource.place)
+        if offer is None:
+            offer = offers[resource.place] = _PlaceOffer({}, {})
+        rented[number] = (offer, resource.purchase_option, resource.quote.price.price_per_hour)
         offer.last_month = min(offer.last_month, resource.last_month or math.inf)
-        if setting.rules.limits_carbon:
-            offer.kg_per_hour = setting.kg_per_hour(candidate)
+        offer.is_limited |= bool(setting.rules.quotas and setting.rules.counted(resource))
         regional_pool = resource.pool and resource.region in resource.pool
-        offer.is_limited |= bool(setting.rules.counted(resource))
         if offer.is_limited or resource.held or (regional_pool and len(types[resource.pool]) > 1):
             offer.is_fixed = True
+    limits_carbon = setting.rules.limits_carbon
+    for candidate in setting.market.candidates:
+        if candidate.resource not in rented:
+            continue
+        offer, option, price = rented[candidate.resource]
+        key = (candidate.need, candidate.gang)
+        known = offer.placed.setdefault(key, candidate)
+        if candidate.units_per_node_hour < known.units_per_node_hour:
+            offer.placed[key] = candidate
+        if price < offer.prices.setdefault(way := (*key, option), price):
+            offer.prices[way] = price
+        if limits_carbon:
+            offer.kg_per_hour = setting.kg_per_hour(candidate)
     return offers
 
 
@@ -326,20 +336,20 @@ def _may_cost_less(candidate: Candidate, cheapest: _HourlyHome, setting: Dominan
 def _fully_used_rates(
     setting: DominanceSetting, used_rates: Sequence[_UsedRates], *, spot: bool
 ) -> dict[Place, tuple[float, ...]]:
-    """By place, the least present cost of a node-hour in each month: by the hour (on `spot` or not), or of a commitment
-    that is used in every hour."""
+    """By place with a shared resource, the least present cost of a node-hour in each month: by the hour (on `spot` or
+    not), or of a commitment that is used in every hour."""
     import numpy as np
 
-    resources, unsold = setting.market.resources, np.full(setting.terms.months, math.inf)
-    least: dict[Place, Floats] = {}
-    for number, rates in setting.rates.items():
-        if spot or not resources[number].interrupts:
-            place = resources[number].place
-            least[place] = np.minimum(least.get(place, unsold), rates)
+    ways: dict[Place, list[Floats | tuple[float, ...]]] = defaultdict(list)
     for used in used_rates:
         for place, weight in used.weights.items():
-            least[place] = np.minimum(least.get(place, unsold), used.rates * weight)
-    return {place: tuple(rates.tolist()) for place, rates in least.items()}
+            ways[place].append(used.rates * weight)
+    resources = setting.market.resources
+    for number, rates in setting.rates.items():
+        resource = resources[number]
+        if resource.place in ways and (spot or not resource.interrupts):
+            ways[resource.place].append(rates)
+    return {place: tuple(np.array(each).min(axis=0).tolist()) for place, each in ways.items()}
 
 
 def _spread_costs(setting: DominanceSetting, shared: Iterable[SharedResource]) -> list[_UsedRates]:

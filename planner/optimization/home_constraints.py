@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from planner.optimization.linear_program import ANY_HOUR, DemandTask, LinearProgram, ProgramColumn, RowEntries
-from planner.supply.candidates import Resource
 from planner.supply.homes import Home, has_fixed_gang_type, home_of
+from planner.supply.resources import Resource
 from planner.workloads.demand import PortfolioDemand
 
 TaskShares = dict[DemandTask, RowEntries]
@@ -45,12 +45,16 @@ def add_home_rows(program: LinearProgram, demands: PortfolioDemand, resources: S
     """The rows of all workloads."""
     homes: dict[int, HomeShares] = defaultdict(dict)
     overflows: dict[int, HomeShares] = defaultdict(dict)
+    of_step: dict[int, TaskShares] = {}
     for number, column in enumerate(program.columns):
-        if column.kind == "work":
+        if column.kind != "work":
+            continue
+        if column.owner not in of_step:
             step = program.steps[column.owner]
             side = overflows if step.overflow else homes
             home = home_of(step.candidate, resources)
-            side[step.candidate.need].setdefault(home, defaultdict(list))[column.task].append((number, 1.0))
+            of_step[column.owner] = side[step.candidate.need].setdefault(home, defaultdict(list))
+        of_step[column.owner][column.task].append((number, 1.0))
     ends = {resource.place: resource.last_month for resource in resources if resource.last_month is not None}
     for index, need in enumerate(demands.needs):
         tasks = tuple(list_tasks(index, demands))

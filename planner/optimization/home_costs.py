@@ -27,8 +27,8 @@ Months = tuple[float, ...]
 
 @dataclass(slots=True)
 class HomeCosts:
-    """Computes costs of homes; `_hours` keeps node-hours by month of placements that were asked for, and `_data` costs
-    of data."""
+    """Computes costs of homes; `_hours` keeps node-hours by month of placements that were asked for, `_data` costs of
+    data, and `_tasks` the standing tasks of a workload."""
 
     market: Market
     demands: PortfolioDemand
@@ -36,7 +36,8 @@ class HomeCosts:
     rules: LimitRules
     terms: Terms
     _hours: dict[tuple[int, float, float, float], Months | None] = field(default_factory=dict)
-    _data: dict[tuple[int, int, bool, DataCosts], float] = field(default_factory=dict)
+    _data: dict[tuple[int, bool, DataCosts], Months] = field(default_factory=dict)
+    _tasks: dict[int, tuple[tuple[int, int, float], ...]] = field(default_factory=dict)
 
     def by_the_hour(self, ways: Sequence[Candidate]) -> float:
         """The cost of a workload at a place in its `ways` by the hour, all of one gang; infinite where they cannot do
@@ -68,13 +69,12 @@ class HomeCosts:
         until = self.market.resources[way.resource].last_month
         if hours is None or (until is not None and any(hours[until:])):  # too few gangs at once, or its type ends
             return math.inf if most else 0.0
-        months = range(1, self.terms.months + 1)
+        data = self.data(way)
         if need.deadline is not None:
-            months = range(1, need.deadline + 1)
-            each = [hours[need.deadline - 1] * rate[month - 1] + self.data(need, way, month) for month in months]
+            each = [hours[need.deadline - 1] * of_hour + of_data for of_hour, of_data in zip(rate, data, strict=False)]
             return max(each) if most else min(each)
         return math.fsum(
-            hours[month - 1] * rate[month - 1] + self.data(need, way, month) for month in months if hours[month - 1]
+            amount * of_hour + of_data for amount, of_hour, of_data in zip(hours, rate, data, strict=True) if amount
         )
 
     def _mixed_cost(self, spot: Candidate, way: Candidate) -> float:
@@ -84,7 +84,7 @@ class HomeCosts:
             share = self.rules.spot_share(need)
             on_spot, steady = (self._cost(each, self.rates[each.resource], most=True) for each in (spot, way))
             return share * on_spot + (1 - share) * steady
-        total = math.fsum(self.data(need, way, month) for month in range(1, self.terms.months + 1))
+        total = math.fsum(self.data(way))
         for month, block, units in list_standing_tasks(need, self.demands):
             hours = self.demands.block_hours[block]
             replicas = count_replicas(way, need, units, hours)
@@ -93,13 +93,14 @@ class HomeCosts:
             total += rate * hours * count_nodes(way, need, replicas)
         return total
 
-    def data(self, need: WorkloadDemand, way: Candidate, month: int) -> float:
-        """All data of a month (of a deadline: of all its months, for work done in this one)."""
-        if way.around.total == 0:
-            return 0.0
-        key = (way.need, month, self.market.resources[way.resource].node is None, way.around)
+    def data(self, way: Candidate) -> Months:
+        """All data of each month (up to a deadline: of all its months, for work done in this one)."""
+        key = (way.need, self.market.resources[way.resource].node is None, way.around)
         if key not in self._data:
-            self._data[key] = self._price_data(need, way, month)
+            need = self.demands.needs[way.need]
+            months = range(1, (need.deadline or self.terms.months) + 1)
+            has_cost = way.around.total != 0
+            self._data[key] = tuple(self._price_data(need, way, month) if has_cost else 0.0 for month in months)
         return self._data[key]
 
     def _price_data(self, need: WorkloadDemand, way: Candidate, month: int) -> float:
@@ -113,11 +114,15 @@ class HomeCosts:
             units, months = (max(need.monthly), 1) if need.deadline is None else (need.total, need.deadline)
             fits = at_once is None or units / way.gang_rate <= at_once * months * self.terms.hours_per_month
             return tuple(units / way.units_per_node_hour for units in need.monthly) if fits else None
-        hours = [0.0] * len(need.monthly)
-        for month, block, units in list_standing_tasks(need, self.demands):
+        if way.need not in self._tasks:
+            self._tasks[way.need] = tuple(list_standing_tasks(need, self.demands))
+        hours, nodes = [0.0] * len(need.monthly), dict[int, float]()
+        for month, block, units in self._tasks[way.need]:
             length = self.demands.block_hours[block]
             replicas = count_replicas(way, need, units, length)
             if at_once is not None and replicas > at_once:
                 return None
-            hours[month] += length * count_nodes(way, need, replicas)
+            if replicas not in nodes:
+                nodes[replicas] = count_nodes(way, need, replicas)
+            hours[month] += length * nodes[replicas]
         return tuple(hours)

@@ -16,11 +16,12 @@ programs decide.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from planner.optimization.place_program import ResourceGroup
+from planner.optimization.resource_groups import ResourceGroup
 from planner.optimization.stays import Place
 from planner.supply.costs import SharedResource
 from pricing.frozen_values import dataclass
@@ -31,21 +32,47 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Months = NDArray[np.int64]
 
 LAYERS = 16
 """Decisions about nodes at one place: of more nodes several are taken together."""
 ROUNDING = 1e-9
 Term = tuple[int, int, float]
 """Months from the first (from 0) to before the end, and the cost of a node for them."""
+ChosenTerms = tuple[tuple[int, int], ...]
+"""Terms one after the other: months from the first (from 0) to before the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTerms:
+    """Terms to have a node for, the latest first: months from the first (from 0) to before the end, and its cost."""
+
+    first: tuple[int, ...]
+    end: tuple[int, ...]
+    first_months: Months
+    end_months: Months
+    costs: Floats
+    known: dict[bytes, tuple[float, ChosenTerms]] = field(default_factory=dict, repr=False, compare=False)
+    """The best terms of layers that were decided, by what each term is worth there."""
+
+    @staticmethod
+    def of(terms: Iterable[Term]) -> NodeTerms:
+        """Terms from months, months before which they end, and costs."""
+        import numpy as np
+
+        latest = sorted(terms, key=lambda term: (-term[0], term[1], term[2]))
+        first, end, costs = ([term[part] for term in latest] for part in range(3))
+        months = np.array(first, dtype=np.int64), np.array(end, dtype=np.int64)
+        return NodeTerms(tuple(map(int, first)), tuple(map(int, end)), *months, np.array(costs, dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceOffers:
-    """The terms of a whole node at a place, and those of money for a node, which may be for parts of one. By month:
-    `day_rates`, the least price of a node-hour in days; `existing`, existing nodes; `use_costs` of a node-hour."""
+    """All terms at a place, and those of money alone, which may be for parts of a node. By month: `day_rates`, the
+    least price of a node-hour in days; `existing`, existing nodes; `use_costs` of a node-hour."""
 
-    nodes: tuple[Term, ...]
-    money: tuple[Term, ...]
+    terms: NodeTerms
+    money: NodeTerms
     day_rates: Floats
     existing: Floats
     use_costs: Floats
@@ -60,6 +87,7 @@ class WorkLevel:
     standing: Floats
     any_hour: Floats
     rates: Floats
+    is_standing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +110,7 @@ def list_offers(
 
     offers = {}
     for place, there in groups.items():
-        terms: dict[bool, set[Term]] = {False: set(), True: set()}
+        nodes, money = set[Term](), set[Term]()
         days, existing, use_costs = np.full(months, np.inf), np.zeros(months), np.zeros(months)
         for group in there:
             if group.use_costs:
@@ -93,10 +121,11 @@ def list_offers(
                     if group.by_month:
                         days[first] = min(days[first], start.present_cost / HOURS_PER_DAY)
                     elif item.resource.held is None:
-                        terms[group.is_money].add((first, end, start.present_cost * group.weight))
+                        (money if group.is_money else nodes).add((first, end, start.present_cost * group.weight))
                     else:
                         existing[first:end] += item.resource.held.count / group.weight
-        offers[place] = PlaceOffers(tuple(sorted(terms[False])), tuple(sorted(terms[True])), days, existing, use_costs)
+        every_term = NodeTerms.of([*sorted(nodes), *sorted(money)])
+        offers[place] = PlaceOffers(every_term, NodeTerms.of(money), days, existing, use_costs)
     return offers
 
 
@@ -105,84 +134,139 @@ def most_saved(
 ) -> float:
     """The saving of the best terms, after their cost: nodes by whole gangs of some size, for work of gangs that are no
     larger, or money for parts of nodes."""
-    every_term, saved = (*offers.nodes, *offers.money), 0.0
+    saved, work = 0.0, None
     for span in sorted({level.span for level in levels}):
-        served = [level for level in levels if level.span <= span]
-        peak = _peak_nodes(served, block_hours)
-        a_layer = span * math.ceil(max(1.0, peak / span / LAYERS) - ROUNDING)
-        saved = max(saved, _save_by_layers(offers, every_term, served, idle_work, block_hours, peak, a_layer))
-    if offers.money and (peak := _peak_nodes(levels, block_hours)):
-        saved = max(saved, _save_by_layers(offers, offers.money, levels, idle_work, block_hours, peak, peak / LAYERS))
+        work = _stack_levels([level for level in levels if level.span <= span], block_hours)
+        a_layer = span * math.ceil(max(1.0, work.peak / span / LAYERS) - ROUNDING)
+        saved = max(saved, _save_by_layers(offers, offers.terms, work, idle_work, block_hours, a_layer))
+    if work is not None and work.peak and offers.money.first:
+        saved = max(saved, _save_by_layers(offers, offers.money, work, idle_work, block_hours, work.peak / LAYERS))
     return saved
 
 
-def _peak_nodes(levels: Sequence[WorkLevel], block_hours: Floats) -> float:
-    """The nodes that are busy with all of the work in some block of some month."""
+@dataclass(frozen=True, slots=True)
+class _StackedWork:
+    """Levels of work together, the dearest of each month first. By level and month: the `steps` by which its rate is
+    above the next one, node-hours of work at any hour up to it, and (also by block) nodes that stand up to it: None
+    where there are none. `peak`: the nodes that are busy with all of it in some block of some month."""
+
+    steps: Floats
+    any_hour: Floats | None
+    standing: Floats | None
+    peak: float
+
+
+def _stack_levels(levels: Sequence[WorkLevel], block_hours: Floats) -> _StackedWork:
     import numpy as np
 
-    if not levels:
-        return 0.0
-    standing = np.add.reduce([level.standing for level in levels])
-    any_hour = np.add.reduce([level.any_hour for level in levels])
-    return max(float(standing.max()), float((any_hour + standing @ block_hours).max() / block_hours.sum()))
+    rates = np.array([level.rates for level in levels])
+    order = np.argsort(-rates, axis=0, kind="stable")
+    months = np.arange(rates.shape[1])
+    steps = rates = rates[order, months]
+    if len(levels) > 1:
+        steps = rates.copy()
+        steps[:-1] -= rates[1:]
+    any_hour = standing = None
+    busy, peak = np.zeros(len(months)), 0.0
+    if any(level.is_standing for level in levels):
+        stacked = np.array([level.standing for level in levels])
+        standing, together = stacked[order, months].cumsum(axis=0), stacked.sum(axis=0)
+        busy, peak = together @ block_hours, float(together.max())
+    if any(not level.is_standing for level in levels):
+        stacked = np.array([level.any_hour for level in levels])
+        any_hour, busy = stacked[order, months].cumsum(axis=0), stacked.sum(axis=0) + busy
+    return _StackedWork(steps, any_hour, standing, max(peak, float(busy.max() / block_hours.sum())))
 
 
 def _save_by_layers(
     offers: PlaceOffers,
-    terms: Sequence[Term],
-    levels: Sequence[WorkLevel],
+    terms: NodeTerms,
+    work: _StackedWork,
     idle_work: Sequence[IdleWork],
     block_hours: Floats,
-    peak: float,
     a_layer: float,
 ) -> float:
     """The saving of nodes in layers of so many."""
     import numpy as np
 
-    rates = np.array([level.rates for level in levels])
-    order = np.argsort(-rates, axis=0, kind="stable")
-    rates = np.take_along_axis(rates, order, 0)
-    steps = rates - np.vstack([rates[1:], np.zeros((1, rates.shape[1]))])
-    any_hour = np.take_along_axis(np.array([level.any_hour for level in levels]), order, 0).cumsum(axis=0)
-    standing = np.take_along_axis(np.array([level.standing for level in levels]), order[:, :, None], 0).cumsum(axis=0)
-    layers = math.ceil((peak + float(offers.existing.max())) / a_layer - ROUNDING)
-    nodes = np.arange(layers + 1) * a_layer
-    done = np.einsum("jtbn,b->jtn", np.minimum(standing[..., None], nodes), block_hours)
-    busy = np.minimum(any_hour[..., None] + done, nodes * block_hours.sum())
-    saved = np.einsum("jt,jtn->tn", steps, busy)
-    existing = np.minimum(np.rint(offers.existing / a_layer).astype(np.int64), layers)[:, None]
-    saving = np.take_along_axis(saved, np.minimum(np.arange(layers + 1) + existing, layers), 1)
-    best, bought = _choose_terms(np.diff(saving, axis=1), terms, a_layer)
+    has_existing = bool(offers.existing.any())
+    layers = math.ceil((work.peak + (float(offers.existing.max()) if has_existing else 0.0)) / a_layer - ROUNDING)
+    nodes = np.arange(layers + 1, dtype=np.float64) * a_layer
+    busy = _count_busy(work, nodes, block_hours)
+    saved = np.einsum("jt,jtn->tn", work.steps, busy)
+    existing = np.zeros((len(saved), 1), dtype=np.int64)
+    saving, of_existing = saved, 0.0
+    if has_existing:
+        existing = np.minimum(np.rint(offers.existing / a_layer).astype(np.int64), layers)[:, None]
+        saving = np.take_along_axis(saved, np.minimum(np.arange(layers + 1) + existing, layers), 1)
+        of_existing = float(saving[:, 0].sum())
+    best, chosen = _choose_terms(saving[:, 1:] - saving[:, :-1], terms, a_layer)
     if idle_work:
-        there = np.minimum(bought[:, None] + existing, layers)
+        there = np.minimum(_count_bought(chosen, len(saved))[:, None] + existing, layers)
         idle = there * a_layer * block_hours.sum() - np.take_along_axis(busy[-1], there, 1)
         best += _fill_idle(idle[:, 0], there[:, 0] * a_layer, idle_work)
-    return float(np.take_along_axis(saved, existing, 1).sum()) + best
+    return of_existing + best
 
 
-def _choose_terms(saving: Floats, terms: Sequence[Term], a_layer: float) -> tuple[float, NDArray[np.int64]]:
-    """The saving of the best terms of all layers of nodes, `saving` by month and layer, and the layers bought by
-    month."""
+def _count_busy(work: _StackedWork, nodes: Floats, block_hours: Floats) -> Floats:
+    """By level, month and number of `nodes`: their hours of work."""
+    import numpy as np
+
+    most = nodes * block_hours.sum()
+    done = np.zeros((*work.steps.shape, len(nodes)))
+    if work.standing is not None:
+        done = np.einsum("jtbn,b->jtn", np.minimum(work.standing[..., None], nodes), block_hours)
+    return done if work.any_hour is None else np.minimum(work.any_hour[..., None] + done, most)
+
+
+def _choose_terms(saving: Floats, terms: NodeTerms, a_layer: float) -> tuple[float, list[ChosenTerms]]:
+    """The best terms of all layers of nodes, `saving` by month and layer: what they save, and those of each layer that
+    has any. The same layers come again and again as workloads move: each is decided once."""
     import numpy as np
 
     months, layers = saving.shape
-    before = np.vstack([np.zeros((1, layers)), saving.cumsum(axis=0)])
-    starts: dict[int, list[tuple[int, float]]] = defaultdict(list)
-    for first, end, cost in terms:
-        starts[first].append((end, cost * a_layer))
-    best, ends = np.zeros((months + 1, layers)), np.zeros((months, layers), dtype=np.int64)
-    for month in range(months - 1, -1, -1):
-        at, end_of = best[month + 1], ends[month]
-        for end, cost in starts.get(month, ()):
-            worth = before[end] - before[month] - cost + best[end]
-            end_of[worth > at] = end
-            at = np.maximum(at, worth)
-        best[month] = at
-    bought, until = np.zeros(months, dtype=np.int64), np.zeros(layers, dtype=np.int64)
-    for month in range(months):
-        until = np.where((until <= month) & (ends[month] > 0), ends[month], until)
-        bought[month] = (until > month).sum()
-    return float(best[0].sum()), bought
+    before = np.zeros((months + 1, layers))
+    np.cumsum(saving, axis=0, out=before[1:])
+    worth = before[terms.end_months] - before[terms.first_months] - (terms.costs * a_layer)[:, None]
+    total, chosen = np.zeros(layers), []
+    for number, of_layer in enumerate(np.ascontiguousarray(worth.T)):
+        key = of_layer.tobytes()
+        if key not in terms.known:
+            terms.known[key] = _choose_of_layer(of_layer.tolist(), terms, months)
+        total[number], of_months = terms.known[key]
+        if not of_months:  # a layer saves no less than those after it
+            break
+        chosen.append(of_months)
+    return float(total.sum()), chosen
+
+
+def _choose_of_layer(worth: Sequence[float], terms: NodeTerms, months: int) -> tuple[float, ChosenTerms]:
+    """The saving of the best terms of one layer, given what each is worth, and these. From the last month back, in
+    lists: a layer has so few terms that arrays are slower."""
+    best, end_of, filled, most = [0.0] * (months + 1), [0] * months, months, 0.0
+    for first, end, alone in zip(terms.first, terms.end, worth, strict=True):
+        while filled > first:  # from months without terms, what is best from the next one
+            filled -= 1
+            best[filled] = most
+        if alone > 0 and (both := alone + best[end]) > most:
+            best[first], end_of[first], most = both, end, both
+    chosen, month = [], 0
+    while month < months:
+        if end_of[month]:
+            chosen.append((month, end_of[month]))
+        month = max(end_of[month], month + 1)
+    return most, tuple(chosen)
+
+
+def _count_bought(chosen: Iterable[ChosenTerms], months: int) -> Months:
+    """The layers that are bought, by month."""
+    import numpy as np
+
+    added = [0] * (months + 1)
+    for first, end in chain.from_iterable(chosen):
+        added[first] += 1
+        added[end] -= 1
+    return np.cumsum(added[:-1])
 
 
 def _fill_idle(idle: Floats, nodes: Floats, work: Sequence[IdleWork]) -> float:

@@ -55,7 +55,7 @@ def search_homes(
 
     blocks = np.array(setting.demands.block_hours)
     offers = list_offers(by_place.groups, allowed.shared, setting.terms.months)
-    pricer = _StayPricer(offers, blocks, setting.terms.months)
+    pricer = StayPricer(offers, blocks, setting.terms.months)
     priced: list[PricedStay] = []
     options = defaultdict(list)
     for need, stays, offered in zip(setting.demands.needs, by_place.stays, places, strict=True):
@@ -69,7 +69,7 @@ def search_homes(
 
 
 @dataclass(frozen=True, slots=True)
-class _StayPricer:
+class StayPricer:
     """Prices the stays of a workload at `offers` of places, in blocks of some hours."""
 
     offers: dict[Place, PlaceOffers]
@@ -103,8 +103,8 @@ class _StayPricer:
         if offers is not None and stay.is_shared:
             days = offers.day_rates[stay.months - 1]
             possible |= np.isfinite(days)
-            for first, end, _ in (*offers.nodes, *offers.money):
-                possible |= (stay.months > first) & (stay.months <= min(end, stay.last_month))
+            first, end = offers.terms.first_months, np.minimum(offers.terms.end_months, stay.last_month)
+            possible |= ((stay.months[:, None] > first) & (stay.months[:, None] <= end)).any(axis=1)
             rates, spot = np.minimum(rates, days), np.minimum(spot, days)
         if not stay.most_a_month * possible.sum() >= 1 - ROUNDING:
             return
@@ -148,7 +148,7 @@ class _StayPricer:
             np.add.at(any_hour, at, hours)
         worth, total = (np.bincount(at, values, self.months) for values in (hours * rates, hours))
         mean = np.divide(worth, total, out=np.zeros(self.months), where=total > 0)
-        return WorkLevel(stay.span, standing, any_hour, np.maximum(mean, 0.0))
+        return WorkLevel(stay.span, standing, any_hour, np.maximum(mean, 0.0), bool(stay.blocks[0] >= 0))
 
 
 @dataclass(slots=True)

@@ -16,8 +16,9 @@ from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.optimization.model import StrategyScope
 from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import solve_parts
+from planner.optimization.promising_stays import PromisingStays
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import Solution, relax_program
+from planner.optimization.solver import Solution, solve_program
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
 from pricing.frozen_values import dataclass
@@ -42,21 +43,24 @@ class HomeRanking:
     cut_by_clock: bool
 
 
-def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
-    """The places of all workloads by the relaxation of the program by place; None where it has no solution: then no
-    plan has one."""
-    relaxed = relax_program(by_place.numbers)
+def rank_homes(promising: PromisingStays) -> HomeRanking | None:
+    """The places of all workloads by the relaxation by place; None where it has no solution: then no plan has one."""
+    by_place, relaxed, needs = promising.program, promising.relaxed, len(promising.stays)
     if relaxed.status == "infeasible":
         return None
-    losses: list[list[tuple[float, Place]]] = [[] for _ in range(needs)]
+    least: list[dict[Place, float]] = [{} for _ in range(needs)]
     for (need, place), columns in by_place.homes.items():
-        loss = min((relaxed.reduced_costs[column] for column in columns), default=0.0) if relaxed.values else 0.0
-        losses[need].append((round(loss, 2), place))  # equal but for rounding is equal
+        least[need][place] = min((relaxed.reduced_costs[column] for column in columns if relaxed.values), default=0.0)
+    for stays, losses, there in zip(promising.stays, promising.losses, least, strict=True):
+        left_out = {stay.place for stay in stays}.difference(there)
+        for stay, loss in zip(stays, losses, strict=True):
+            if stay.place in left_out:
+                there[stay.place] = min(loss, there.get(stay.place, math.inf))
     used = _used_places(by_place, relaxed.values, needs)
     nearest = tuple(
-        tuple(place for _, place in sorted(each) if place not in there)
-        for each, there in zip(losses, used, strict=True)
-    )
+        tuple(place for place in sorted(each, key=lambda place: (round(each[place], 2), place)) if place not in there)
+        for each, there in zip(least, used, strict=True)
+    )  # equal but for rounding is equal
     bound = relaxed.bound if relaxed.values else -math.inf
     return HomeRanking(bound, used, nearest, relaxed.cut_by_clock)
 
@@ -95,7 +99,7 @@ def find_homes(
         for column in columns
         if homes.get(need, place) != place and by_place.program.columns[column].month == 0
     ]
-    return _choose_open(by_place, closed, len(ranking.used), work, UNITS_GAP)
+    return _choose_open(by_place, closed, work, UNITS_GAP)
 
 
 def choose_homes(
@@ -109,23 +113,47 @@ def choose_homes(
         for column in columns
         if nearest is not None and place not in ranking.used[need] and place not in ranking.nearest[need][:nearest]
     ]
-    return _choose_open(by_place, closed, len(ranking.used), work, gap)
+    return _choose_open(by_place, closed, work, gap)
 
 
-def _choose_open(by_place: PlaceProgram, closed: list[int], needs: int, work: float, gap: float) -> HomeChoice | None:
+def improve_homes(by_place: PlaceProgram, known: HomeChoice, work: float, gap: float) -> HomeChoice | None:
+    """The best homes among all of a program, from a choice that is good already: most of the search is for the
+    bound."""
+    closed = [
+        column
+        for (need, place), columns in by_place.homes.items()
+        for column in columns
+        if place not in known.used[need]
+    ]
+    start = _solve_closed(by_place, closed, work, UNITS_GAP)
+    if not start.values:
+        return None
+    solution = solve_program(by_place.numbers, start=start, work=work, gap=gap, proof_only=True)
+    return _read_choice(by_place, replace(solution, cut_by_clock=solution.cut_by_clock or start.cut_by_clock))
+
+
+def _choose_open(by_place: PlaceProgram, closed: list[int], work: float, gap: float) -> HomeChoice | None:
     """The choice of the program by place with some columns of homes closed."""
-    program = by_place.program
+    return _read_choice(by_place, _solve_closed(by_place, closed, work, gap))
+
+
+def _solve_closed(by_place: PlaceProgram, closed: list[int], work: float, gap: float) -> Solution:
     upper = by_place.numbers.upper.copy()
     upper[closed] = 0.0
-    solution = _solve_stepwise(program, replace(by_place.numbers, upper=upper), work, gap)
+    return _solve_stepwise(by_place.program, replace(by_place.numbers, upper=upper), work, gap)
+
+
+def _read_choice(by_place: PlaceProgram, solution: Solution) -> HomeChoice | None:
+    """The choice that a solution is; None where there is none."""
     if not solution.values:
         return None
+    program = by_place.program
     units = {
         (column.owner, column.month): value
         for column, value in zip(program.columns, solution.values, strict=True)
         if column.kind == "start"
     }
-    used = _used_places(by_place, solution.values, needs)
+    used = _used_places(by_place, solution.values, len(by_place.stays))
     columns = program.columns
     overflow = {columns[u].owner: to for u, to in by_place.overflow.items() if solution.values[u] > USED_SHARE}
     return HomeChoice(used, overflow, units, solution.objective, solution.bound, solution.cut_by_clock)

@@ -22,11 +22,11 @@ from planner.optimization.linear_program import (
 from planner.optimization.solution import PlanningContext
 from planner.result.audit_trail import discount_factor
 from planner.supply import onprem
-from planner.supply.candidates import Resource
 from planner.supply.carbon import node_energy
 from planner.supply.costs import SharedResource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
 from planner.supply.payments import delivered_months, resource_payments, support_minimum_payments
+from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
 
 

@@ -17,9 +17,9 @@ from planner.optimization.solution import (
 from planner.optimization.verified_plan import ROUNDING, VerifiedPlan, Violation, active_units, exceeds
 from planner.request.calendar import name_quarter
 from planner.supply import onprem
-from planner.supply.candidates import Resource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
 from planner.supply.payments import covered_months, delivered_months
+from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01

@@ -141,6 +141,43 @@ class LinearProgram:
         self.entry_column += columns
         self.entry_value += values if scale == 1.0 else [value / scale for value in values]
 
+    def add_columns(
+        self,
+        columns: Sequence[ProgramColumn],
+        cost: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        whole: NDArray[np.bool_],
+    ) -> None:
+        """Several columns from 0 on."""
+        self.columns += columns
+        self.cost += cost.tolist()
+        self.lower += [0.0] * len(columns)
+        self.upper += upper.tolist()
+        self.whole += whole.tolist()
+
+    def add_rows(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        entry_row: NDArray[np.int64],
+        entry_column: NDArray[np.int64],
+        entry_value: NDArray[np.float64],
+    ) -> None:
+        """Several rows, scaled as one is; entries of all of them, row by row (from 0)."""
+        import numpy as np
+
+        first = np.flatnonzero(np.diff(entry_row, prepend=-1))
+        scale = np.maximum.reduceat(np.abs(entry_value), first)
+        scale[scale == 0] = 1.0
+        self.entry_row += (entry_row + len(self.row_lower)).tolist()
+        self.entry_column += entry_column.tolist()
+        self.entry_value += (entry_value / scale[entry_row]).tolist()
+        self.row_lower += (lower / scale).tolist()
+        self.row_upper += (upper / scale).tolist()
+        self.row_need += [-1] * len(scale)
+        self.row_limit += [None] * len(scale)
+        self.row_scale += scale.tolist()
+
     def to_arrays(self) -> ProgramArrays:
         """The numbers of the program as it is now."""
         import numpy as np

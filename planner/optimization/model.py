@@ -121,12 +121,18 @@ def list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[Can
 
 
 def add_start_columns(
-    program: LinearProgram, shared: Sequence[SharedResource], demands: PortfolioDemand
+    program: LinearProgram,
+    shared: Sequence[SharedResource],
+    demands: PortfolioDemand,
+    only: Collection[int] | None = None,
 ) -> constraints.StartColumns:
-    """The units of each shared resource by the month of their start; returns them by the months that they cover."""
+    """The units of each shared resource (or `only` some, by number) by the month of their start; returns them by the
+    months that they cover."""
     started: constraints.StartColumns = defaultdict(list)
     peaks = _PeakNodes(demands)
     for index, item in enumerate(shared):
+        if only is not None and index not in only:
+            continue
         existing, most = item.resource.held, _max_useful_units(item, peaks)
         for start in item.starts:
             count = start.decided if existing is None else existing.count  # paid for in any case

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from planner.optimization.home_selection import keep_homes, rank_homes
 from planner.optimization.model import StrategyScope, count_columns
-from planner.optimization.place_program import build_place_program
 from planner.optimization.plan_search import EFFORTS
+from planner.optimization.promising_stays import relax_promising
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place
 from planner.optimization.strategy import SolvedStrategy, strategy_scope
@@ -61,10 +61,11 @@ def _find_nearest(
     for candidate in working:
         used[candidate.need].add(resources[candidate.resource].place)
     for scope in scopes:
-        by_place = build_place_program(setting, scope)
-        ranking = rank_homes(by_place, count)
-        for need, place in by_place.homes if ranking is None else ():
-            used[need].add(place)
+        promising = relax_promising(setting, scope, EFFORTS[setting.effort].gap)
+        ranking = rank_homes(promising)
+        if ranking is None:
+            for places, stays in zip(used, promising.stays, strict=True):
+                places |= {stay.place for stay in stays}
         if ranking is not None:
             for places, of_relaxation, near in zip(used, ranking.used, ranking.nearest, strict=True):
                 places |= {*of_relaxation, *near[:nearest]}

@@ -12,25 +12,26 @@ Minimise  sum cost[k,p] u + sum cost[i,a] y - sum (rate[l,t] - use[g,t]) c   sub
 
     sum_p u = 1                                      one home
     sum_g c <= sum_k hours[k,l,t,b] u[k,p]           no more is done instead than there is (equal: no hour is sold)
-    sum_l c <= hours[b] sum_a y                      no shared capacity is used twice
+    sum_l c <= hours[b] sum_a y                      no shared capacity is used twice: work that stands in a block,
+    sum_b sum_l c <= hours sum_a y                   and with it the work at any hour of the month
     nodes price sum_b c <= hours[k,l] sum_a y        money pays in each hour for what runs then, of work at any hour
 
 Work up to a deadline and work that may be spread have columns for their shares of each month (and block, where nodes
-stand for it). Every plan of the model gives a solution here that costs no more, so any bound of this program holds for
-the model. It leaves out what only makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload,
-jobs at once, quotas, budgets and the emission of overflow; and it takes the best of each gang for work that may be
-spread.
+stand for it); up to a deadline a month has no more of it than gangs at once can do, times u. Every plan of the model
+gives a solution here that costs no more, so any bound of this program holds for the model. It leaves out what only
+makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload, jobs at once in other work,
+quotas, budgets and the emission of overflow; and it takes the best of each gang for work that may be spread.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from planner.optimization.constraints import is_done_in_month
+from planner.optimization.covered_levels import CapacityRows, SharedOffers, add_levels
 from planner.optimization.home_constraints import list_tasks, task_of
 from planner.optimization.limit_constraints import add_carbon_rows, add_ownership_constraints
 from planner.optimization.linear_program import (
@@ -42,17 +43,21 @@ from planner.optimization.linear_program import (
     RowEntries,
 )
 from planner.optimization.model import StrategyScope, add_start_columns
+from planner.optimization.place_levels import LevelWork
+from planner.optimization.resource_groups import ResourceGroup, list_groups, list_starts
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay, list_stays
 from planner.supply.carbon import node_energy
 from planner.supply.homes import is_owned_place
 from planner.supply.limits import budget_year
 from pricing.frozen_values import dataclass
-from pricing.units import HOURS_PER_DAY
 
-ROUNDING = 1e-9
-RATE_DIGITS = 6
-"""Rates that agree to so many digits are one level, which saves the highest of them."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,38 +71,17 @@ class PlaceProgram:
     overflow: dict[int, Place]
     stays: list[list[Stay]]
     groups: dict[Place, list[ResourceGroup]]
+    capacity: CapacityRows
 
 
-class _Level(NamedTuple):
-    """What makes work of a place and slot alike: its rate by the hour (infinite: no hour is sold)."""
-
-    place: Place
-    month: int
-    block: int
-    rate: float
-    elsewhere: frozenset[int]
-    """Shared resources of other places that may do it, too."""
-    span: int
-    """Nodes of one gang."""
-    need: int
-    """The workload, of work at any hour where committed money may pay it; else -1."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceGroup:
-    """Shared resources that are used alike at a place: nodes, days of nodes, or money (`weight` an hour of a node)."""
-
-    items: tuple[int, ...]
-    weight: float
-    by_month: bool
-    use_costs: tuple[float, ...]
-    is_money: bool
-
-
-def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> PlaceProgram:
-    """The program of one strategy."""
-    builder = _Builder(setting, allowed)
-    stays_by_need = list_stays(setting, allowed)
+def build_place_program(
+    setting: PlanningContext, allowed: StrategyScope, included: list[list[Stay]] | None = None
+) -> PlaceProgram:
+    """The program of one strategy, with the stays of each workload that are `included` (None: all), and the shared
+    resources of their places."""
+    stays_by_need = list_stays(setting, allowed) if included is None else included
+    used = None if included is None else {stay.place for stays in included for stay in stays}
+    builder = _Builder(setting, allowed, used)
     for index, stays in enumerate(stays_by_need):
         need = setting.demands.needs[index]
         if need.may_spread:
@@ -106,23 +90,24 @@ def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> Pla
             builder.add_deadline(index, stays)
         else:
             builder.add_homes(index, stays)
-    builder.add_levels()
+    capacity = builder.add_levels()
     add_ownership_constraints(builder.program, setting, allowed.shared)
     add_carbon_rows(builder.program, setting, allowed.shared, builder.emitted)
     program = builder.program
-    return PlaceProgram(program, program.to_arrays(), builder.homes, builder.overflow, stays_by_need, builder.groups)
+    numbers = program.to_arrays()
+    return PlaceProgram(program, numbers, builder.homes, builder.overflow, stays_by_need, builder.groups, capacity)
 
 
 @dataclass(slots=True)
 class _Builder:
     setting: PlanningContext
     allowed: StrategyScope
+    used: Collection[Place] | None
+    """Places whose shared resources may be started; None: all."""
     program: LinearProgram = field(default_factory=LinearProgram)
     homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
     overflow: dict[int, Place] = field(default_factory=dict)
-    levels: dict[_Level, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
-    task_hours: dict[_Level, float] = field(default_factory=lambda: defaultdict(float))
-    """The most node-hours of the whole tasks of which a level is a part."""
+    work: LevelWork = field(default_factory=LevelWork)
     started: dict[tuple[int, int], list[int]] = field(init=False)
     emitted: dict[int, RowEntries] = field(default_factory=lambda: defaultdict(list))
     """By year, the emission of work at places in the cloud, where carbon is limited; that of owned nodes and of what
@@ -139,9 +124,10 @@ class _Builder:
                 if resource.node is None:
                     energy = node_energy(resource, rules.carbon, assumptions)
                     self.kg_per_hour[resource.place] = energy.extra_kg_per_hour or 0.0
-        self.groups = _list_groups(self.setting, self.allowed)
+        self.groups = list_groups(self.setting, self.allowed)
         self.money = frozenset(place for place, there in self.groups.items() if any(g.is_money for g in there))
-        self.started = add_start_columns(self.program, self.allowed.shared, self.setting.demands)
+        open_items = None if self.used is None else set(_list_open(self.setting, self.allowed, self.used))
+        self.started = add_start_columns(self.program, self.allowed.shared, self.setting.demands, open_items)
 
     def add_homes(self, index: int, stays: Sequence[Stay]) -> None:
         """Work that is due in its months: one home, and another one from the end of its type on."""
@@ -163,10 +149,21 @@ class _Builder:
             chosen.append((u, 1.0))
             steady, spot = self._add_shares(stay)
             self.program.row(0.0, 0.0, [*((f, 1.0) for f in (*steady, *spot)), (u, -1.0)])
+            if stay.most_a_month < 1:
+                self._limit_months(stay, u, (*steady, *spot))
             if steady and spot:
                 limit = self.setting.rules.spot_share(self.setting.demands.needs[index])
                 self.program.row(-math.inf, 0.0, [*((f, 1.0) for f in spot), (u, -limit)])
         self.program.row(1.0, 1.0, chosen or [self._impossible(index)], index)
+
+    def _limit_months(self, stay: Stay, u: int, shares: Sequence[int]) -> None:
+        """In a month no more of the work than gangs at once can do, of a home in part no more than that part: the bound
+        is up to 1 % better so."""
+        of_month: dict[int, RowEntries] = defaultdict(list)
+        for share in shares:
+            of_month[self.program.columns[share].month].append((share, 1.0))
+        for entries in of_month.values():
+            self.program.row(-math.inf, 0.0, [*entries, (u, -stay.most_a_month)])
 
     def add_spread_work(self, index: int, stays: Sequence[Stay]) -> None:
         """Work that several places may do: shares of each task add up to all of it."""
@@ -185,69 +182,19 @@ class _Builder:
             self.program.row(1.0, 1.0, of_task[task] or [self._impossible(index)], index)
             self.program.row(-math.inf, self.setting.rules.spot_share(demands.needs[index]), on_spot[task])
 
-    def add_levels(self) -> None:
+    def add_levels(self) -> CapacityRows:
         """What shared resources do at each level, and no more than they can in all."""
-        groups = self.groups
-        capacity: dict[tuple[tuple[int, ...], int, int], RowEntries] = defaultdict(list)
-        for level, entries in self.levels.items():
-            others = (self.allowed.shared[item].resource.place for item in level.elsewhere)
-            there = [
-                *groups.get(level.place, ()),
-                *(g for place in others for g in groups[place] if not level.elsewhere.isdisjoint(g.items)),
-            ]
-            covered = [(group, list(self._cover(level, group, capacity))) for group in there]
-            for group, doing in covered:
-                if group.is_money and level.need >= 0 and doing:
-                    self._hold_money(level, group, doing)
-            covering = [entry for _, doing in covered for entry in doing]
-            lower = 0.0 if math.isinf(level.rate) else -math.inf
-            if covering or lower == 0.0:
-                self.program.row(lower, 0.0, [*covering, *((u, -hours) for u, hours in entries.items())])
-        for (items, month, _), uses in capacity.items():
-            self.program.row(-math.inf, 0.0, [*uses, *((y, -1.0) for i in items for y in self.started[i, month])])
-
-    def _hold_money(self, level: _Level, group: ResourceGroup, doing: RowEntries) -> None:
-        """Money for a part of a gang's nodes does no more than that part of a task; where a part of the task is done in
-        other months or places it does all or none."""
-        hours = self.task_hours[level]
-        of_gang = level.span * group.weight
-        starts = [(y, -1.0) for item in group.items for y in self.started[item, level.month]]
-        shares = [(column, each / hours) for column, each in doing]
-        if is_done_in_month(self.setting.demands.needs[level.need]):
-            if hours < level.span * math.fsum(self.setting.demands.block_hours):  # else hours of the month tell
-                self.program.row(-math.inf, 0.0, [*((c, share * of_gang) for c, share in shares), *starts])
-        else:
-            z = self.program.column(ProgramColumn("gang", -1, level.month), 0.0, 1.0, whole=True)
-            self.program.row(-math.inf, 0.0, [*shares, (z, -1.0)])
-            self.program.row(-math.inf, 0.0, [(z, of_gang), *starts])
-
-    def _cover(
-        self, level: _Level, group: ResourceGroup, capacity: dict[tuple[tuple[int, ...], int, int], RowEntries]
-    ) -> Iterator[tuple[int, float]]:
-        """Columns for the units of a group that do work of a level, with the node-hours that each does."""
-        if not any((item, level.month) in self.started for item in group.items):
-            return
-        use = group.use_costs[level.month - 1] if group.use_costs else 0.0
-        saving = -use if math.isinf(level.rate) else level.rate - use
-        if saving <= 0 and math.isfinite(level.rate):
-            return
-        blocks = self.setting.demands.block_hours
-        at = range(len(blocks)) if level.block == ANY_HOUR else (level.block,)
-        for block in (ANY_HOUR,) if group.by_month else at:
-            hours = float(HOURS_PER_DAY) if group.by_month else blocks[block]
-            units = ProgramColumn("covered", -1, level.month, block)
-            column = self.program.column(units, -saving * hours, math.inf, whole=False)
-            if group.by_month and level.span > 1:  # days of whole gangs
-                days = self.program.column(ProgramColumn("gang_days", -1, level.month), 0.0, math.inf, whole=True)
-                self.program.row(-math.inf, 0.0, [(column, 1.0), (days, -float(level.span))])
-                capacity[group.items, level.month, block].append((days, float(level.span)))
-            else:
-                capacity[group.items, level.month, block].append((column, group.weight))
-            yield column, hours
+        levels, demands = self.work.group_levels(), self.setting.demands
+        starts = list_starts(self.groups.values(), self.started, self.setting.terms.months)
+        if levels is None:
+            return CapacityRows.none(starts.numbers)
+        return add_levels(self.program, levels, SharedOffers(self.allowed.shared, self.groups, starts), demands)
 
     def _add_home(self, stay: Stay, first: int, *, whole: bool) -> int:
         """The column of a home from a month on, with its work: none where some of that is not sold and no unit may do
         it."""
+        import numpy as np
+
         there, levels = (stay.months >= first) & (stay.months <= stay.last_month), tuple(stay.levels())
         kind = ProgramColumn("home", stay.need, first - 1)
         possible = stay.is_shared or not any(
@@ -256,8 +203,8 @@ class _Builder:
         u = self.program.column(kind, float(stay.cost()[there].sum()), 1.0 if possible else 0.0, whole=whole)
         self._note_home(stay, u)
         for hours, rates in levels:
-            for slot in (there & (hours > 0)).nonzero()[0].tolist():
-                self._add_work(stay, slot, u, float(hours[slot]), float(rates[slot]))
+            slots = (there & (hours > 0)).nonzero()[0]
+            self._add_work(stay, slots, np.full(len(slots), u), hours[slots], rates[slots])
         return u
 
     def _note_home(self, stay: Stay, column: int) -> None:
@@ -267,58 +214,40 @@ class _Builder:
 
     def _add_shares(self, stay: Stay) -> tuple[list[int], list[int]]:
         """Columns for the shares of work by month, and block of standing work: by steady ways, and on spot."""
-        sides: tuple[list[int], list[int]] = ([], [])
-        hours = stay.steady_hours + stay.spot_hours
-        for slot in (stay.months <= stay.last_month).nonzero()[0].tolist():
-            for side, rates, done in ((0, stay.steady_rates, stay.steady_hours), (1, stay.spot_rates, stay.spot_hours)):
-                rate = float(rates[slot])
-                if not done[slot] or (math.isinf(rate) and not stay.is_shared):
-                    continue
-                paid = float(stay.data[slot]) + (0.0 if math.isinf(rate) else rate * float(hours[slot]))
-                share = ProgramColumn("work", stay.need, int(stay.months[slot]), int(stay.blocks[slot]))
-                column = self.program.column(share, paid, stay.most_a_month, whole=False)
-                self._add_work(stay, slot, column, float(hours[slot]), rate)
-                sides[side].append(column)
-        return sides
+        import numpy as np
 
-    def _add_work(self, stay: Stay, slot: int, column: int, hours: float, rate: float) -> None:
+        rates = np.stack((stay.steady_rates, stay.spot_rates), axis=1)
+        has_work = np.stack((stay.steady_hours, stay.spot_hours), axis=1) != 0
+        there = (stay.months <= stay.last_month)[:, None] & has_work & (stay.is_shared | ~np.isinf(rates))
+        slots, side = there.nonzero()  # slot by slot, both sides of each
+        hours, rate = (stay.steady_hours + stay.spot_hours)[slots], rates[slots, side]
+        paid = stay.data[slots] + np.where(np.isinf(rate), 0.0, rate) * hours
+        at = zip(stay.months[slots].tolist(), stay.blocks[slots].tolist(), strict=True)
+        shares = [ProgramColumn("work", stay.need, month, block) for month, block in at]
+        columns = len(self.program.columns) + np.arange(len(shares))
+        most, is_whole = np.full(len(shares), stay.most_a_month), np.zeros(len(shares), dtype=np.bool_)
+        self.program.add_columns(shares, paid, most, is_whole)
+        self._add_work(stay, slots, columns, hours, rate)
+        return columns[side == 0].tolist(), columns[side == 1].tolist()
+
+    def _add_work(self, stay: Stay, slots: Numbers, columns: Numbers, hours: Floats, rates: Floats) -> None:
+        """The work that columns bring to slots of a stay."""
         if kg := self.kg_per_hour.get(stay.place):
-            self.emitted[budget_year(int(stay.months[slot]))].append((column, kg * hours))
-        if stay.is_shared:
-            month, block = int(stay.months[slot]), int(stay.blocks[slot])
-            elsewhere = frozenset(stay.overflows_to)
-            need = stay.need if block == ANY_HOUR and stay.place in self.money else -1
-            level = _Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span, need)
-            self.levels[level][column] += hours
-            of_task = float(stay.steady_hours[slot] + stay.spot_hours[slot])
-            self.task_hours[level] = max(self.task_hours[level], of_task)
+            for column, month, each in zip(columns.tolist(), stay.months[slots].tolist(), hours.tolist(), strict=True):
+                self.emitted[budget_year(month)].append((column, kg * each))
+        if stay.is_shared and len(slots):
+            is_told_apart = stay.blocks[0] == ANY_HOUR and stay.place in self.money
+            self.work.add(stay, stay.need if is_told_apart else -1, slots, columns, hours, rates)
 
     def _impossible(self, need: int) -> tuple[int, float]:
         """The entry of a task that cannot be done."""
         return self.program.column(ProgramColumn("short", need, 0), 0.0, 0.0, whole=False), 1.0
 
 
-def _round_up(rate: float) -> float:
-    if not math.isfinite(rate) or rate <= 0:
-        return rate
-    scale = 10.0 ** (RATE_DIGITS - 1 - math.floor(math.log10(rate)))
-    return math.ceil(rate * scale - ROUNDING) / scale
-
-
-def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place, list[ResourceGroup]]:
-    """The shared resources of each place: its nodes together, days of nodes, and each commitment to money."""
+def _list_open(setting: PlanningContext, allowed: StrategyScope, used: Collection[Place]) -> Iterator[int]:
+    """The shared resources of places in use, and those that are there in any case."""
     resources = setting.market.resources
-    alike: dict[tuple[Place, str], dict[int, float]] = defaultdict(dict)
     for index, item in enumerate(allowed.shared):
-        for candidate in item.candidates:
-            kind = f"money {index}" if item.weights else item.resource.unit
-            here, weight = alike[resources[candidate.resource].place, kind], item.weight(candidate)
-            here[index] = min(weight, here.get(index, weight))
-    groups: dict[Place, list[ResourceGroup]] = defaultdict(list)
-    for (place, _), weights in alike.items():
-        first = allowed.shared[next(iter(weights))]
-        is_money = bool(first.weights)
-        groups[place].append(
-            ResourceGroup(tuple(weights), min(weights.values()), first.by_month, first.use_costs, is_money)
-        )
-    return groups
+        settled = item.resource.held is not None or any(start.decided is not None for start in item.starts)
+        if settled or any(resources[each.resource].place in used for each in item.candidates):
+            yield index

@@ -19,13 +19,15 @@ from planner.optimization.home_selection import (
     close_homes,
     find_homes,
     fix_starts,
+    improve_homes,
     keep_homes,
     rank_homes,
 )
 from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
-from planner.optimization.place_program import PlaceProgram, build_place_program
+from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import drop_costly_values, solve_parts
+from planner.optimization.promising_stays import PromisingStays, relax_promising
 from planner.optimization.search_progress import bounds_listener
 from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solver import (
@@ -44,8 +46,6 @@ SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
-ALL_HOMES_COLUMNS = 8_000
-"""Programs by place of at most so many columns choose among all homes, and their bound is that of all."""
 UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
 MORE_HOMES, FAR_GAP = 4, 0.05
@@ -56,25 +56,25 @@ program by place chooses again, where it is small."""
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
     """How long to search: `whole_columns` of a program that is searched whole, `nearest` homes of each workload for the
-    first plan, the `work` of a search, and the `gap` that ends it. `place_columns`: of a program by place that is
-    solved with all homes for its bound. `near`: a gap within which homes that were found by moves are good enough.
-    `all_homes_columns`: of a program by place that chooses among all homes where these are not."""
+    first plan, the `work` of a search, and the `gap` that ends it. `near`: a gap within which homes that were found by
+    moves are good enough. Where they are not, a program by place of at most `place_columns` columns chooses among all
+    homes, and its bound is that of all; a larger one among the nearest, where it `chooses_nearest`."""
 
     whole_columns: int
     nearest: int
     work: float
     gap: float
-    place_columns: int
     near: float
-    all_homes_columns: int = ALL_HOMES_COLUMNS
+    place_columns: int
+    chooses_nearest: bool
 
 
 EFFORTS: Mapping[SearchEffort, SearchLimits] = {
-    "rough": SearchLimits(SMALL_COLUMNS, 0, 1e7, 5e-3, 1, GAP_TARGET, 0),  # homes of the relaxation, without a bound
-    "close": SearchLimits(SMALL_COLUMNS, 1, 2e7, GAP_TARGET, 0, GAP_TARGET),
-    "quick": SearchLimits(SMALL_COLUMNS, 1, 1e7, 5e-3, 0, FAR_GAP),
-    "standard": SearchLimits(40_000, 2, 2e7, 5e-4, 30_000, 5e-4),
-    "proof": SearchLimits(400_000, 8, 4e8, 1e-6, 100_000, GAP_TARGET),
+    "rough": SearchLimits(SMALL_COLUMNS, 0, 1e7, 5e-3, GAP_TARGET, 0, True),  # homes of the relaxation, without a bound
+    "close": SearchLimits(SMALL_COLUMNS, 1, 2e7, GAP_TARGET, GAP_TARGET, 8_000, False),
+    "quick": SearchLimits(SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False),
+    "standard": SearchLimits(40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True),
+    "proof": SearchLimits(400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True),
 }
 
 
@@ -123,13 +123,13 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
         program = build_program(setting, allowed)
         solution = solve_small_program(program, work=limits.work, report=report)
         return SearchedPlan(setting, allowed, program, solution, len(program.columns))
-    by_place = build_place_program(setting, allowed)
-    ranking = rank_homes(by_place, len(setting.demands.needs))
+    promising = relax_promising(setting, allowed, limits.gap)
+    ranking = rank_homes(promising)
     if ranking is None:
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
     whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
-    search = _Search(setting, allowed, by_place, ranking, limits, columns, whole)
+    search = _Search(setting, allowed, promising, ranking, limits, columns, whole)
     if report is not None:
         report(math.inf, max(bound, ranking.bound))
     plan = _prove(search.search_nearest(limits.nearest), bound)
@@ -146,11 +146,16 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
             if (optimum := take_if_whole(numbers, relaxed)) is not None:
                 return SearchedPlan(setting, allowed, whole, optimum, columns)
             numbers = drop_costly_values(numbers, relaxed, plan.solution)
-        solution = solve_program(numbers, start=plan.solution, work=limits.work, gap=gap, report=report)
+        solution = solve_program(
+            numbers,
+            start=plan.solution,
+            work=limits.work,
+            gap=gap,
+            proof_only=bool(plan.solution.values),
+            report=report,
+        )
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
         plan = _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
-    elif len(by_place.program.columns) <= limits.place_columns:
-        plan = search.search_all(plan)
     return _prove(plan, bound)
 
 
@@ -160,7 +165,7 @@ class _Search:
 
     setting: PlanningContext
     allowed: StrategyScope
-    by_place: PlaceProgram
+    promising: PromisingStays
     ranking: HomeRanking
     limits: SearchLimits
     columns: int
@@ -170,12 +175,15 @@ class _Search:
         """Homes found by moves and their best units; the model decides all the rest. Where that plan is not near enough
         to the bound, the program by place chooses among so many of the nearest (all where it is small). Where neither
         can do all of the work, the model alone, with more homes and in the end all of them."""
-        limits, ranking = self.limits, self.ranking
-        best = self._solve_choice(find_homes(self.by_place, self.setting, self.allowed, ranking, limits.work))
-        has_all = len(self.by_place.program.columns) <= limits.all_homes_columns
-        if best is None or (not _is_near(best, limits.near) and (has_all or limits.place_columns)):
-            choice = choose_homes(self.by_place, ranking, None if has_all else nearest, limits.work, limits.gap)
-            best = self._take_better(best, choice, is_bound=has_all)
+        limits, ranking, by_place = self.limits, self.ranking, self.promising.program
+        best = self._solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
+        if best is None or not _is_near(best, limits.near):
+            everything = self._list_all(best)
+            if everything is not None:
+                best = self._choose_all(best, everything)
+            elif limits.chooses_nearest:
+                choice = choose_homes(by_place, ranking, nearest, limits.work, limits.gap)
+                best = self._take_better(best, choice, is_bound=False)
         if best is not None:
             return best
         if self.whole is not None and relax_program(self.whole).status == "infeasible":
@@ -188,10 +196,24 @@ class _Search:
                 return plan
             more *= MORE_HOMES
 
-    def search_all(self, plan: SearchedPlan) -> SearchedPlan:
-        """The same with all homes."""
-        choice = choose_homes(self.by_place, self.ranking, None, self.limits.work, self.limits.gap)
-        return self._take_better(plan, choice, is_bound=True) or plan
+    def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
+        """The program by place of all stays of plans that are cheaper than the best one; None where it is too large."""
+        most_columns = self.limits.place_columns
+        if len(self.promising.program.program.columns) > most_columns:
+            return None
+        reach = best.solution.objective - self.ranking.bound if best is not None else math.inf
+        widened = self.promising.widen(self.setting, self.allowed, reach)
+        return widened if len(widened.program.columns) <= most_columns else None
+
+    def _choose_all(self, best: SearchedPlan | None, everything: PlaceProgram) -> SearchedPlan | None:
+        """The better of the best plan and that of homes chosen among all, whose bound holds for all plans that are
+        cheaper than the best one."""
+        work, gap = self.limits.work, self.limits.gap
+        if best is None or best.choice is None:
+            choice = choose_homes(everything, self.ranking, None, work, gap)
+        else:
+            choice = improve_homes(everything, best.choice, work, gap)
+        return self._take_better(best, choice, is_bound=True)
 
     def _take_better(
         self, best: SearchedPlan | None, choice: HomeChoice | None, *, is_bound: bool

@@ -18,11 +18,12 @@ from planner.request.calendar import days_of_month
 from planner.request.models import Effort
 from planner.result import NODE_ROUNDING, OPERATORS, SUPPORT_PLAN, CashRow, DatedOrder, Purchase, Use
 from planner.supply import onprem, payments
-from planner.supply.candidates import Candidate, Market, Resource
+from planner.supply.candidates import Candidate, Market
 from planner.supply.costs import ChoiceSet
 from planner.supply.limits import LimitRules
 from planner.supply.payments import covered_months, resource_payments
 from planner.supply.purchase_options import list_order_days
+from planner.supply.resources import Resource
 from planner.workloads.demand import PortfolioDemand
 from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY

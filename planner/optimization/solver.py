@@ -67,7 +67,8 @@ VALUES_REMEMBERED = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less; minus infinity where nothing is.
-    Infeasible (proven) and unsolved (out of work or time): no values. `reduced_costs`: of a relaxation only.
+    Infeasible (proven) and unsolved (out of work or time): no values. `reduced_costs` of the columns and `multipliers`
+    of the rows: of a relaxation only.
     `cut_by_clock`: the last resort ended it: another machine may find another."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
@@ -75,6 +76,7 @@ class Solution:
     bound: float
     values: tuple[float, ...]
     reduced_costs: tuple[float, ...] = ()
+    multipliers: tuple[float, ...] = ()
     cut_by_clock: bool = False
 
 
@@ -299,7 +301,8 @@ def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | No
         return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
     solution, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
-    return Solution("optimal", objective, bound, tuple(solution.col_value), tuple(solution.col_dual))
+    values, reduced, multipliers = map(tuple, (solution.col_value, solution.col_dual, solution.row_dual))
+    return Solution("optimal", objective, bound, values, reduced, multipliers)
 
 
 def _limit_search(occasions: int, idle: float, report: Report | None) -> Callable[[Any], None]:

@@ -8,16 +8,17 @@ may take the overflow, which does by the hour what the nodes do not. Costs are p
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from planner.optimization.divided_work import DividedWork, divide_work
 from planner.optimization.home_costs import HomeCosts
 from planner.optimization.linear_program import ANY_HOUR, CandidateActivity
 from planner.optimization.model import StrategyScope, list_steps
 from planner.optimization.solution import PlanningContext
+from planner.optimization.stacked_stays import HomeWays, PricedHome, RentedWork, StackedStays
 from planner.optimization.standing_work import (
     ROUNDING,
     count_divisible_nodes,
@@ -26,9 +27,11 @@ from planner.optimization.standing_work import (
     largest_spot_share,
     list_standing_tasks,
 )
-from planner.supply.candidates import Candidate, Resource
+from planner.performance.serving.staffing import ServiceQueue
+from planner.supply.candidates import Candidate
 from planner.supply.data_costs import DataCosts
-from planner.supply.homes import Home, gang_type, has_fixed_gang_type, home_of
+from planner.supply.homes import Home, has_fixed_gang_type, home_of
+from planner.supply.resources import Resource
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
 from pricing.frozen_values import dataclass
@@ -79,15 +82,6 @@ class Stay:
             return self.divided.levels()
         return (self.steady_hours, self.steady_rates), (self.spot_hours, self.spot_rates)
 
-    def costs_no_more(self, other: Stay) -> bool:
-        """Whether another stay at the same home is never better by the hour."""
-        if self.overflows_to or other.overflows_to:
-            return False
-        if self.divided is not None and other.divided is not None:
-            return self.divided.never_dearer(other.divided)
-        cheaper = (self.steady_rates <= other.steady_rates) & (self.spot_rates <= other.spot_rates)
-        return bool((cheaper & (self.spot_hours >= other.spot_hours)).all())
-
     def cost(self) -> Floats:
         """By slot, what all of its work costs by the hour where it is sold so."""
         import numpy as np
@@ -98,22 +92,11 @@ class Stay:
         return by_the_hour + np.where(np.isfinite(self.spot_rates), self.spot_rates, 0.0) * self.spot_hours + self.data
 
 
-@dataclass(slots=True)
-class _Ways:
-    """The candidates of a workload at a place: by the hour, on spot, and on shared resources."""
-
-    steady: list[Candidate] = field(default_factory=list)
-    spot: list[Candidate] = field(default_factory=list)
-    shared: list[Candidate] = field(default_factory=list)
-    there: set[int] = field(default_factory=set)
-    """Months in which units of shared resources may be there."""
-
-
 def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[Stay]]:
     """By workload, its possible stays. All gangs of work that may be spread are one stay at a place: the least
     node-hours and the most at once of any."""
     needs, resources = setting.demands.needs, setting.market.resources
-    at_home: list[dict[Home, _Ways]] = [defaultdict(_Ways) for _ in needs]
+    at_home: list[dict[Home, HomeWays]] = [defaultdict(HomeWays) for _ in needs]
     overflow: list[list[CandidateActivity]] = [[] for _ in needs]
     covered = [{month for start in item.starts for month in start.covers} for item in allowed.shared]
     for step in list_steps(setting, allowed):
@@ -136,11 +119,8 @@ def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[St
     stays = []
     for index, homes in enumerate(at_home):
         builder = _StayBuilder(setting, costs, needs[index], allowed.hourly_until[index])
-        of_need, taking = [], _group_overflow(overflow[index], resources)
-        for home, ways in sorted(homes.items()):
-            built = builder.build_all(index, home, ways, taking if home.is_owned else ())
-            of_need += _undominated(built)
-        stays.append(of_need)
+        taking = _group_overflow(overflow[index], resources)
+        stays.append(builder.build_all(index, homes, taking))
     return stays
 
 
@@ -154,26 +134,6 @@ def _group_overflow(
     return [tuple(each) for _, each in sorted(homes.items())]
 
 
-def _undominated(stays: Iterable[Stay]) -> list[Stay]:
-    """Stays at one home that no other costs no more than in every slot, for each part."""
-    kept: list[Stay] = []
-    for stay in sorted(stays, key=lambda stay: float(stay.cost().sum())):
-        if not any(other.costs_no_more(stay) for other in kept):
-            kept.append(stay)
-    return kept
-
-
-class _RentedWork(NamedTuple):
-    """What may be rented at a place: the ways, shared resources that may do it, and by slot the least costs by the hour
-    with data, and the largest share on spot."""
-
-    ways: _Ways
-    shared: tuple[int, ...]
-    steady: Floats
-    spot: Floats
-    spot_share: Floats
-
-
 @dataclass(slots=True)
 class _StayBuilder:
     """Builds the stays of one workload."""
@@ -185,9 +145,10 @@ class _StayBuilder:
     slots: tuple[tuple[int, int], ...] = field(init=False)
     months: Places = field(init=False)
     blocks: Places = field(init=False)
+    _replicas: dict[tuple[ServiceQueue | None, float], list[int]] = field(default_factory=dict)
     _hours: dict[tuple[bool, float, float, float], Floats] = field(default_factory=dict)
     _rates: dict[int, Floats] = field(default_factory=dict)
-    _overflow: dict[tuple[Home | None, tuple[str, float]], _RentedWork] = field(default_factory=dict)
+    _overflow: dict[tuple[str, float], Sequence[RentedWork]] = field(default_factory=dict)
     _data_costs: dict[tuple[DataCosts, bool], Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -204,58 +165,86 @@ class _StayBuilder:
         self.blocks = np.array([block for _, block in self.slots], dtype=np.int64)
 
     def build_all(
-        self, index: int, home: Home, ways: _Ways, taking: Sequence[tuple[CandidateActivity, ...]]
-    ) -> Iterator[Stay]:
-        """The stays at a home: one for each place of those `taking` overflow; none where it cannot be."""
+        self, index: int, homes: Mapping[Home, HomeWays], taking: Sequence[tuple[CandidateActivity, ...]]
+    ) -> list[Stay]:
+        """The stays at all homes that may be best there."""
+        priced = [each for home, ways in sorted(homes.items()) if (each := self._price_home(home, ways, taking))]
+        if not priced:
+            return []
+        stacked, stays, first = StackedStays.of(priced), [], 0
+        costs = stacked.list_costs()
+        for each in priced:
+            kept = stacked.list_undominated(range(first, first + len(each.rented)), costs)
+            stays += [self._build_stay(index, each, stacked, number, each.rented[number - first]) for number in kept]
+            first += len(each.rented)
+        return stays
+
+    def _build_stay(
+        self, index: int, priced: PricedHome, stacked: StackedStays, number: int, rented: RentedWork
+    ) -> Stay:
+        # Copies, so that a stay does not keep the arrays of all.
+        steady, steady_rates, spot, spot_rates = (part[number].copy() for part in stacked[:4])
+        return Stay(
+            index, priced.home.place, self.months, self.blocks, steady, steady_rates, spot, spot_rates, priced.data,
+            priced.most_a_month, bool(priced.ways.shared), rented.shared, rented.at and rented.at.place,
+            priced.last_month, priced.span, stacked.divided[number],
+        )  # fmt: skip
+
+    def _price_home(
+        self, home: Home, ways: HomeWays, taking: Sequence[tuple[CandidateActivity, ...]]
+    ) -> PricedHome | None:
+        """A home with what may be rented for it: on owned nodes at one place of those `taking` overflow. None where it
+        cannot be."""
         resources = self.setting.market.resources
         there = [*ways.steady, *ways.shared] or ways.spot
         most_a_month = self._most_a_month(there)
         last = max(resources[way.resource].last_month or self.setting.terms.months for way in there)
-        alone = not home.is_owned and not self.need.may_spread
-        if alone and not self._is_fast_enough(there, most_a_month):
-            return
-        if home.is_owned and ways.there.isdisjoint(self.months.tolist()):
-            return
+        is_owned = home.is_owned
+        if not is_owned and not self.need.may_spread and not self._is_fast_enough(there, most_a_month):
+            return None
+        if is_owned and ways.there.isdisjoint(self.months.tolist()):
+            return None
         hours, data = self._least(there, lambda way: self._node_hours(way, home)), self._data(there[0])
         span = min(way.nodes_per_gang for way in there)
-        for steps in taking or ((),):
-            to = home_of(steps[0].candidate, resources) if steps else None
-            rented = self._rent_overflow(home, to, steps) if home.is_owned else self._price_rented(home, ways, ())
-            steady, spot, share = rented.steady, rented.spot, rented.spot_share.copy()
-            if home.is_owned:  # what its own data cost is paid in any case
-                steady, spot = steady - data, spot - data
-            divided = self._divide(home, there[0], rented.ways, share, data) if not rented.shared else None
-            share[spot >= steady] = 0.0
-            yield Stay(
-                index, home.place, self.months, self.blocks, hours * (1 - share), steady / hours, hours * share,
-                spot / hours, data, most_a_month, bool(ways.shared), rented.shared, to and to.place, last, span,
-                divided,
-            )  # fmt: skip
+        rented = self._rent_overflow(home, taking) if is_owned else (self._price_rented(home, None, ways, ()),)
+        divided = [
+            None if each.shared else self._divide(home, there[0], each.ways, each.spot_share, data) for each in rented
+        ]
+        return PricedHome(home, ways, hours, data, most_a_month, last, span, rented, divided)
 
-    def _rent_overflow(self, home: Home, to: Home | None, steps: Sequence[CandidateActivity]) -> _RentedWork:
-        """What may take overflow of an owned home at another; of homes of one gang type, or of all, the same."""
-        key = (to, home.gang_type if has_fixed_gang_type(self.need) else ANY_GANG)
+    def _rent_overflow(self, home: Home, taking: Sequence[tuple[CandidateActivity, ...]]) -> Sequence[RentedWork]:
+        """What may take overflow of an owned home, at each of several others; of homes of one gang type, or of all, the
+        same."""
+        is_fixed, resources = has_fixed_gang_type(self.need), self.setting.market.resources
+        key = home.gang_type if is_fixed else ANY_GANG
         if key not in self._overflow:
-            resources = self.setting.market.resources
-            by_hour = [step for step in steps if self._may_take(step.candidate, home)]
-            rented = [step.candidate for step in by_hour if step.shared is None]
-            steady = [way for way in rented if not resources[way.resource].interrupts]
-            spot = [way for way in rented if resources[way.resource].interrupts]
-            shared = tuple(sorted({step.shared for step in by_hour if step.shared is not None}))
-            self._overflow[key] = self._price_rented(home, _Ways(steady, spot), shared)
+            places = [(home_of(steps[0].candidate, resources), steps) for steps in taking]
+            others = [to for to, _ in places if is_fixed and to.gang_type != home.gang_type]
+            rented = []
+            for to, steps in places:
+                if to in others:
+                    if to is others[0]:  # one stands for all that take nothing
+                        rented.append(self._price_rented(home, to, HomeWays(), ()))
+                    continue
+                by_hour = [step.candidate for step in steps if step.shared is None]
+                steady = [way for way in by_hour if not resources[way.resource].interrupts]
+                spot = [way for way in by_hour if resources[way.resource].interrupts]
+                shared = tuple(sorted({step.shared for step in steps if step.shared is not None}))
+                rented.append(self._price_rented(home, to, HomeWays(steady, spot), shared))
+            self._overflow[key] = rented or [self._price_rented(home, None, HomeWays(), ())]
         return self._overflow[key]
 
-    def _price_rented(self, home: Home, ways: _Ways, shared: tuple[int, ...]) -> _RentedWork:
+    def _price_rented(self, home: Home, at: Home | None, ways: HomeWays, shared: tuple[int, ...]) -> RentedWork:
         import numpy as np
 
         share = np.zeros(len(self.slots))
         for way in ways.spot:
             share = np.maximum(share, self._spot_share(way, divided=self._is_divided(home)))
         steady, spot = (self._least(sort, lambda way: self._cost(way, home)) for sort in (ways.steady, ways.spot))
-        return _RentedWork(ways, shared, steady, spot, share)
+        return RentedWork(at, ways, shared, steady, spot, share)
 
     def _divide(
-        self, home: Home, owned: Candidate, ways: _Ways, spot_share: Floats, data: Floats
+        self, home: Home, owned: Candidate, ways: HomeWays, spot_share: Floats, data: Floats
     ) -> DividedWork | None:
         """Standing work in whole nodes here and elsewhere. The ways of a home are of one gang, and so are those that
         take its overflow."""
@@ -278,25 +267,31 @@ class _StayBuilder:
         """By slot, groups of nodes that all of a standing work takes, not rounded."""
         import numpy as np
 
-        need, hours = self.need, self.setting.demands.block_hours
         of_group = 1 if way.nodes_per_gang > 1 else way.gangs_per_node
-        replicas = [count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots]
-        return np.array(replicas) / of_group
+        return np.array(self._count_replicas(way)) / of_group
+
+    def _count_replicas(self, way: Candidate) -> list[int]:
+        """By slot, the gangs of a standing work."""
+        key = (way.queue, way.gang_rate)
+        if key not in self._replicas:
+            need, hours = self.need, self.setting.demands.block_hours
+            self._replicas[key] = [
+                count_replicas(way, need, need.ready_units(month - 1, block, hours), hours[block])
+                for month, block in self.slots
+            ]
+        return self._replicas[key]
 
     def _least(self, ways: Sequence[Candidate], of: Callable[[Candidate], Floats]) -> Floats:
         import numpy as np
 
         return reduce(np.minimum, map(of, ways)) if ways else np.full(len(self.slots), np.inf)
 
-    def _may_take(self, candidate: Candidate, home: Home) -> bool:
-        """Whether overflow may go there: of a job with a fixed gang type, to the same."""
-        own = gang_type(candidate, self.setting.market.resources)
-        return not has_fixed_gang_type(self.need) or home.gang_type == own
-
     def _is_fast_enough(self, ways: Sequence[Candidate], most_a_month: float) -> bool:
         """Whether as many gangs at once as the workload allows can do its work there."""
         if self.need.deadline is not None:
             return most_a_month * self.need.deadline >= 1 - ROUNDING
+        if parallel_limit(self.need) is None:
+            return True
         return any(self.costs.node_hours(way) is not None for way in ways)
 
     def _most_a_month(self, ways: Sequence[Candidate]) -> float:
@@ -315,11 +310,10 @@ class _StayBuilder:
         if key not in self._hours:
             need, hours = self.need, self.setting.demands.block_hours
             if need.serving:
-                replicas = [
-                    count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots
-                ]
+                replicas = self._count_replicas(way)
                 count = count_divisible_nodes if self._is_divided(home) else count_nodes
-                amounts = [count(way, need, n) * hours[b] for n, (_, b) in zip(replicas, self.slots, strict=True)]
+                nodes = {each: count(way, need, each) for each in set(replicas)}
+                amounts = [nodes[each] * hours[block] for each, (_, block) in zip(replicas, self.slots, strict=True)]
             elif need.deadline is not None:
                 amounts = [need.total / way.units_per_node_hour] * len(self.slots)
             else:
@@ -360,8 +354,7 @@ class _StayBuilder:
 
         if way.around.total == 0:
             return np.zeros(len(self.slots))
-        of_month = {month: self.costs.data(self.need, way, month) for month in set(self.months.tolist())}
-        of_slot = np.array([of_month[month] for month, _ in self.slots])
+        of_slot = np.array(self.costs.data(way))[self.months - 1]
         if self.need.serving:
             hours, monthly = self.setting.demands.block_hours, self.need.monthly
             of_slot *= [self.need.block_units(m - 1, b, hours) / monthly[m - 1] for m, b in self.slots]
@@ -371,8 +364,9 @@ class _StayBuilder:
         """The largest share of each slot's work that may be on spot."""
         import numpy as np
 
-        need, rules, hours = self.need, self.setting.rules, self.setting.demands.block_hours
+        need, rules = self.need, self.setting.rules
         if not need.serving:
             return np.full(len(self.slots), rules.spot_share(need))
-        replicas = [count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots]
-        return np.array([largest_spot_share(rules, way, need, count, divided=divided) for count in replicas])
+        replicas = self._count_replicas(way)
+        shares = {each: largest_spot_share(rules, way, need, each, divided=divided) for each in set(replicas)}
+        return np.array([shares[each] for each in replicas])

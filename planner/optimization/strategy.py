@@ -33,8 +33,9 @@ from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
 from planner.result.message import Message, message
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.homes import Home, home_of, round_up_to_gangs
+from planner.supply.resources import Resource
 from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 

@@ -24,8 +24,8 @@ from planner.optimization.model import StrategyScope
 from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import GAP_TARGET, SEARCH_WORK, Solution, solve_program
-from planner.supply.candidates import Resource
 from planner.supply.costs import SharedResource
+from planner.supply.resources import Resource
 from pricing.frozen_values import dataclass
 
 NEGLIGIBLE = 1e-7

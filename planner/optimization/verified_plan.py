@@ -9,8 +9,9 @@ from typing import NamedTuple
 from planner.optimization.solution import Decisions, PlanningContext
 from planner.request.models import Request
 from planner.result import Strategy
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.payments import covered_months
+from planner.supply.resources import Resource
 from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
 from pricing.frozen_values import dataclass

@@ -72,7 +72,12 @@ def load(name: str) -> ReportFormat:
 
 def own_formats() -> tuple[str, ...]:
     """The names of the formats of this package, without those of plug-ins."""
-    return tuple(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return _list_formats(tuple(__path__))
+
+
+@cache
+def _list_formats(folders: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(m.name for m in pkgutil.iter_modules(folders) if not m.name.startswith("_"))
 
 
 @cache

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import CoreConfig, SchemaSerializer
 
 from planner.request.errors import InputProblem, InternalError, InvalidRequest
 from planner.result import Plan
@@ -23,9 +23,7 @@ NOT_FINITE = (b"NaN", b"Infinity")
 
 def render(plan: Plan) -> bytes:
     """The plan as indented UTF-8 JSON with a newline at its end. InternalError if a number is not finite."""
-    adapter = _plan_adapter()
-    exact = adapter.validate_python(adapter.dump_python(plan))  # whole numbers in fields of floats are floats
-    data = to_json(exact, indent=2, inf_nan_mode="constants")
+    data = _plan_writer().to_json(plan, indent=2)  # by the types of fields: whole numbers in those of floats are floats
     if any(name in data for name in NOT_FINITE):  # in a figure, or in a text
 
         def refuse(_: str) -> None:
@@ -60,6 +58,22 @@ def schema() -> dict[str, Any]:
 @functools.cache
 def _plan_adapter() -> TypeAdapter[Plan]:
     return TypeAdapter(Plan)
+
+
+@functools.cache
+def _plan_writer() -> SchemaSerializer:
+    """Writes NaN and infinity as such: `render` looks for them, where null would hide them."""
+    return SchemaSerializer(_with_constants(_plan_adapter().core_schema))
+
+
+def _with_constants(schema: Any) -> Any:
+    """A schema in which every dataclass writes constants: the settings of one do not hold for those within it."""
+    if isinstance(schema, list):
+        return [_with_constants(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {"config": CoreConfig(ser_json_inf_nan="constants")} if schema.get("type") == "dataclass" else {}
+    return {name: _with_constants(each) for name, each in schema.items()} | own
 
 
 def _schema_problem(steps: tuple[int | str, ...], message: str) -> InputProblem:

@@ -81,6 +81,21 @@ class LedgerCosts:
         """Of each group: its rate, and its quantities."""
         return tuple((group.evaluate_rate(self.figures), group.sum_quantities(self.figures)) for group in self.groups)
 
+    @cached_property
+    def _planned_amounts(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Total and present cost of each group as planned."""
+        totals = tuple(rate * total for rate, (total, _) in self._planned)
+        return totals, tuple(rate * present for rate, (_, present) in self._planned)
+
+    @cached_property
+    def _groups_of(self) -> Mapping[str, tuple[int, ...]]:
+        """The groups that depend on each figure."""
+        groups: dict[str, list[int]] = defaultdict(list)
+        for number, group in enumerate(self.groups):
+            for name in group.rate_names | group.timing_names:
+                groups[name].append(number)
+        return {name: tuple(numbers) for name, numbers in groups.items()}
+
     def cost(self, moves: Mapping[str, float]) -> float:
         """Present cost with `moves`."""
         return self.total_and_present(moves)[1]
@@ -88,12 +103,13 @@ class LedgerCosts:
     def total_and_present(self, moves: Mapping[str, float]) -> tuple[float, float]:
         """Total and present cost with some figures at other values. Raises KeyError for a figure without a value."""
         figures, moved = {**self.figures, **moves}, moves.keys()
-        totals, presents = [], []
-        for group, (rate, quantities) in zip(self.groups, self._planned, strict=True):
+        totals, presents = map(list, self._planned_amounts)
+        for number in dict.fromkeys(number for name in moves for number in self._groups_of.get(name, ())):
+            group, (rate, quantities) = self.groups[number], self._planned[number]
             at_rate = rate if moved.isdisjoint(group.rate_names) else group.evaluate_rate(figures)
             total, present = quantities if moved.isdisjoint(group.timing_names) else group.sum_quantities(figures)
-            totals.append(at_rate * total)
-            presents.append(at_rate * present)
+            totals[number] = at_rate * total
+            presents[number] = at_rate * present
         return math.fsum(totals), math.fsum(presents)
 
 

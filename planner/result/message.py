@@ -16,6 +16,9 @@ ParameterValue: TypeAlias = (
 """What a parameter may be once it is in a message: JSON values, so that a message read back equals the one written."""
 
 
+PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A refusal, a warning, a reason or a note: `code` names it, `parameters` are its values, units in their names.
@@ -44,7 +47,8 @@ def message(
 ) -> Message:
     """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`. A date becomes its
     ISO text and a list a tuple."""
-    return Message(code, {name: _plain_value(value) for name, value in parameters.items()})
+    plain = {name: value if type(value) in PLAIN else _plain_value(value) for name, value in parameters.items()}
+    return Message(code, plain)  # type: ignore[arg-type]  # what is not plain was made so
 
 
 def _plain_value(

@@ -10,127 +10,40 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Literal
+from typing import NamedTuple
 
 from planner.performance import goodput
 from planner.performance.serving.staffing import ServiceQueue
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request
-from planner.result import EXISTING_SUFFIX, Gap
+from planner.result import Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
+from planner.supply.offered_prices import OfferBook, OfferedPrice, open_book
 from planner.supply.onprem import OwnedNode
 from planner.supply.price_rules import (
-    commitment_pool,
-    decide_prices,
     gang_refusal,
     is_permitted_place,
-    last_month,
-    last_start,
     late_start_refusal,
     may_run,
-    plan_start,
+    may_run_in,
     use_refusal,
 )
-from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
+from planner.supply.resources import OWNED_KEY, Resource
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import host_problem, is_stated_in_hours
 from planner.workloads.placement import Placement, PlacementSearch, find_placements
 from pricing.catalog.price_catalog import Catalog
-from pricing.catalog.quotes import Quote, usable_accelerator_memory
+from pricing.catalog.quotes import usable_accelerator_memory
 from pricing.offering import Offering
 
-EXISTING_KEY, OWNED_KEY = "~held", "~owned"
-"""The first part of the key of existing capacity, and of systems that can be purchased."""
-FOLLOWING = ("name", "provider", "region", "place", "purchase_option", "interrupts")
-"""Fields of a resource that follow from its others."""
 NOT_SOLD = message("not_sold_where_allowed")
-ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
-"""By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
+NO_DATA_PRICE = message("data_price_unknown")
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingCapacity:
-    """Capacity from before the plan: `count` nodes in the months `covers`.
-
-    `age_months` is the age of owned nodes at the start of the plan, `counts_value` whether their market value counts at
-    both ends; `fee_per_month` is the fee of commitments for all nodes together.
-    """
-
-    count: int
-    covers: range
-    age_months: int = 0
-    fee_per_month: float = 0.0
-    counts_value: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties.
-
-    `pool` is the key of the committed money that a covered resource is set against. `last_start` is the last month in
-    which it can be started, `last_month` the last in which it works; None where every month will do.
-    """
-
-    key: tuple[str, ...]
-    what: ResourceKind
-    accelerator: str
-    accelerators_per_node: float
-    quote: Quote | None = None
-    node: OwnedNode | None = None
-    held: ExistingCapacity | None = None
-    pool: tuple[str, ...] = ()
-    last_start: int | None = None
-    last_month: int | None = None
-    name: str = field(init=False, compare=False)
-    """The owned system or the instance type."""
-    provider: str = field(init=False, compare=False)
-    """Empty for owned systems, as is the region."""
-    region: str = field(init=False, compare=False)
-    place: tuple[str, ...] = field(init=False, compare=False)
-    """Where its nodes are: provider, region and instance type; or the owned system, new and existing alike."""
-    purchase_option: str = field(init=False, compare=False)
-    interrupts: bool = field(init=False, compare=False)
-    """Whether its provider may take its nodes back: spot."""
-
-    def __post_init__(self) -> None:
-        """Sets what is read for every candidate, once."""
-        price, owned = None if self.quote is None else self.quote.price, self.node
-        name = owned.name if owned is not None else self.key[-1] if price is None else price.instance_type
-        provider, region = ("", "") if price is None else (price.provider, price.region)
-        place = (provider, region, name) if owned is None else (OWNED_KEY, name)
-        option = "owned" if price is None else price.purchase_option
-        interrupts = price is not None and load_purchase_options()[price.kind].INTERRUPTS
-        for field_name, value in zip(FOLLOWING, (name, provider, region, place, option, interrupts), strict=True):
-            object.__setattr__(self, field_name, value)
-
-    @property
-    def is_term_commitment(self) -> bool:
-        """Whether it is a commitment of nodes or money for a term, not of dated days."""
-        return self.node is None and self.what in ("commitment", "covered") and self.unit != "node_day"
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether its price is a row of the catalogue: neither existing capacity nor a pool of committed money."""
-        return self.quote is not None and self.held is None and (self.what == "covered" or self.unit != "money")
-
-    @property
-    def unit(self) -> CommitmentUnit:
-        """The unit of a purchase: a node, a day of a node, or money an hour."""
-        return "node" if self.quote is None else load_purchase_options()[self.quote.price.kind].UNIT
-
-    @property
-    def title(self) -> str:
-        """How it is called in payments: an owned system, or provider, region, type and way of paying."""
-        name = self.node.name if self.node is not None else " ".join(self.key).removeprefix(f"{EXISTING_KEY} ")
-        return name if self.held is None else f"{name}{EXISTING_SUFFIX}"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A workload (`need`, an index) on a resource (an index).
 
     `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 /
@@ -147,6 +60,10 @@ class Candidate:
     around: DataCosts
     throughput: Throughput
     queue: ServiceQueue | None = None
+
+    def __hash__(self) -> int:
+        """By what tells the candidates of a market apart; all of one would be hashed for each set of them."""
+        return hash((self.need, self.resource, self.gang))
 
     @property
     def granule(self) -> float:
@@ -182,48 +99,39 @@ class _MarketBuilder:
     assumptions: Assumptions
     resources: dict[tuple[str, ...], Resource] = field(default_factory=dict)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
-    rented: dict[tuple[str, ...], Resource] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
-    sold: dict[tuple[str, str], tuple[tuple[Quote, Message | None], ...]] = field(default_factory=dict)
-    start: date = field(init=False)
+    book: OfferBook = field(init=False)
 
     def __post_init__(self) -> None:
-        self.start = plan_start(self.request)
+        self.book = open_book(self.request, self.catalog, self.assumptions)
 
     @property
     def surroundings(self) -> DataCostLookup:
         return DataCostLookup(self.request, self.catalog, self.gaps)
 
-    def allowed(self, offering: Offering) -> tuple[tuple[Quote, Message | None], ...]:
-        """The prices of an offering that the request as a whole allows, each with the reason why it cannot be bought so
-        or None; the same for every workload."""
-        if offering.key not in self.sold:
-            quotes = self.catalog.of_type(offering)
-            self.sold[offering.key] = tuple(decide_prices(quotes, self.request, self.assumptions, self.start))
-        return self.sold[offering.key]
+    def list_offers(self, offering: Offering) -> tuple[OfferedPrice, ...]:
+        """The prices of an offering that the request as a whole allows; the same for every workload."""
+        return self.book.list_offers(offering, self.catalog, self.request, self.assumptions)
 
     def number(self, resource: Resource) -> int:
-        if resource.key not in self.numbers:
+        known = self.numbers.get(resource.key)
+        if known is None:
             self.resources[resource.key] = resource
-            self.numbers[resource.key] = len(self.numbers)
-        return self.numbers[resource.key]
-
-    def rent(self, quote: Quote, option: PurchaseOption) -> Resource:
-        """The nodes at a price, the same for every workload."""
-        if quote.price.key not in self.rented:
-            self.rented[quote.price.key] = _build_rented(self, quote, option)
-        return self.rented[quote.price.key]
+            known = self.numbers[resource.key] = len(self.numbers)
+        return known
 
 
 @dataclass(slots=True)
 class _WorkloadSearch:
-    """The search for one workload: its placement, its data costs by place (`around`) and its refusals so far."""
+    """The search for one workload: its placement, its data costs by place (`around`), the places where it may run
+    (`permitted`) and its refusals so far."""
 
     index: int
     need: WorkloadDemand
     seat: PlacementSearch
     around: dict[tuple[str, str], DataCosts | None] = field(default_factory=dict)
+    permitted: dict[tuple[str, str], bool] = field(default_factory=dict)
     refused: dict[tuple[str, ...], Message] = field(default_factory=dict)
 
 
@@ -267,34 +175,30 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
     if isinstance(gang_fits, Message):
         search.refused[offering.key] = gang_fits
         return
-    placed = [each for each in build.allowed(offering) if may_run(build.catalog, build.request, workload, each[0])]
-    search.refused |= {quote.price.key: unsold for quote, unsold in placed if unsold is not None}
-    here = [quote for quote, unsold in placed if unsold is None]
+    offers = [each for each in build.list_offers(offering) if _may_run_at(build, search, each.place)]
+    search.refused |= {each.key: each.refusal for each in offers if each.refusal is not None}
+    here = [each for each in offers if each.refusal is None]
     if not here:
         search.refused[offering.key] = NOT_SOLD
         return
-    billed = {
-        interrupts: [_billed_hours(build, search.need, fit, interrupts) for fit in gang_fits]
-        for interrupts in (False, True)
-    }
-    for quote in here:
-        option = load_purchase_options().get(quote.price.kind)
-        if option is None or use_refusal(quote, option, search.need) is not None:
+    work = {interrupts: _work_per_node_hour(build, search.need, gang_fits, interrupts) for interrupts in (False, True)}
+    for offer in here:
+        option, resource = offer.option, offer.resource
+        if option is None or resource is None or use_refusal(offer.quote, option, search.need) is not None:
             continue
-        around = _data_costs_at(build, search, quote)
+        around = _data_costs_at(build, search, offer.place)
         if around is None:
-            search.refused[quote.price.key] = message("data_price_unknown")
+            search.refused[offer.key] = NO_DATA_PRICE
             continue
-        resource = build.rent(quote, option)
         if resource.last_start == 0:
-            search.refused[quote.price.key] = late_start_refusal(quote, option)
+            search.refused[offer.key] = late_start_refusal(offer.quote, option)
             continue
         number = build.number(resource)
-        for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
-            if (too_large := gang_refusal(quote, workload, fit.nodes_per_gang)) is not None:
-                search.refused[quote.price.key] = too_large
-            elif math.isfinite(hours):
-                build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+        for fit, units in zip(gang_fits, work[option.INTERRUPTS], strict=True):
+            if (too_large := gang_refusal(offer.quote, workload, fit.nodes_per_gang)) is not None:
+                search.refused[offer.key] = too_large
+            elif units is not None:
+                build.candidates.append(_build_candidate(search.index, number, fit, units, around))
 
 
 def _place_rented(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> list[Placement] | Message:
@@ -302,22 +206,6 @@ def _place_rented(build: _MarketBuilder, search: _WorkloadSearch, offering: Offe
     part = build.catalog.names.by_name[offering.accelerator]
     memory = usable_accelerator_memory(offering, part)
     return find_placements(search.seat, part, offering.accelerator_count, memory, build.catalog.fabric(offering))
-
-
-def _build_rented(build: _MarketBuilder, quote: Quote, option: PurchaseOption) -> Resource:
-    """The nodes at a price, with the last month in which they can be ordered where they are sold for dates, and the
-    last in which they work where their type ends within the plan."""
-    what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
-    return Resource(
-        quote.price.key,
-        what,
-        quote.offering.accelerator,
-        quote.offering.accelerator_count or 0,
-        quote=quote,
-        pool=commitment_pool(quote.price) if what == "covered" else (),
-        last_start=last_start(quote, option, build.request, build.assumptions, build.start),
-        last_month=last_month(quote, build.start, build.request.months),
-    )
 
 
 def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, resource: Resource) -> None:
@@ -329,13 +217,13 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return
     gang_fits = _place_rented(build, search, quote.offering)
-    around = _data_costs_at(build, search, quote)
+    around = _data_costs_at(build, search, (quote.price.provider, quote.price.region))
     if isinstance(gang_fits, Message) or around is None:
         return
     number = build.number(resource)
     for fit in gang_fits:
         hours = _billed_hours(build, search.need, fit, interrupts=False)
-        build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+        build.candidates.append(_build_candidate(search.index, number, fit, _units_per_hour(fit, hours), around))
 
 
 def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resource: Resource) -> None:
@@ -358,21 +246,39 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
     there = 1.0 if is_stated_in_hours(need.workload) else onprem.node_availability(node, build.assumptions)
     for fit in gang_fits if there else ():
         hours = _billed_hours(build, need, fit, interrupts=False) / there
-        build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+        build.candidates.append(_build_candidate(search.index, number, fit, _units_per_hour(fit, hours), around))
 
 
-def _build_candidate(index: int, number: int, fit: Placement, hours: float, around: DataCosts) -> Candidate:
-    per_node = fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / hours
+def _build_candidate(index: int, number: int, fit: Placement, units: float, around: DataCosts) -> Candidate:
     return Candidate(
-        index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, around, fit.throughput, fit.queue
+        index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, units, around, fit.throughput, fit.queue
     )
 
 
-def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote) -> DataCosts | None:
-    place = (quote.price.provider, quote.price.region)
+def _units_per_hour(fit: Placement, billed_hours: float) -> float:
+    """Work that stays of a node-hour, of which so many are billed for a useful one."""
+    return fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / billed_hours
+
+
+def _work_per_node_hour(
+    build: _MarketBuilder, need: WorkloadDemand, fits: Iterable[Placement], interrupts: bool
+) -> list[float | None]:
+    """The work of a node-hour at each placement; None where interruptions leave none."""
+    billed = ((fit, _billed_hours(build, need, fit, interrupts)) for fit in fits)
+    return [_units_per_hour(fit, hours) if math.isfinite(hours) else None for fit, hours in billed]
+
+
+def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, place: tuple[str, str]) -> DataCosts | None:
     if place not in search.around:
         search.around[place] = build.surroundings.rented(search.need.workload, *place)
     return search.around[place]
+
+
+def _may_run_at(build: _MarketBuilder, search: _WorkloadSearch, place: tuple[str, str]) -> bool:
+    """Whether the workload may run in a region of a provider."""
+    if place not in search.permitted:
+        search.permitted[place] = may_run_in(build.catalog, build.request, search.need.workload, *place)
+    return search.permitted[place]
 
 
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:

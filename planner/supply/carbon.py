@@ -16,7 +16,8 @@ from planner.request.assumptions import Assumptions
 from planner.request.models import Request
 from planner.result import Gap
 from planner.result.message import message
-from planner.supply.candidates import Market, Resource
+from planner.supply.candidates import Market
+from planner.supply.resources import Resource
 from pricing.catalog.price_catalog import Catalog
 from pricing.frozen_values import dataclass
 

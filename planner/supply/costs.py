@@ -5,20 +5,28 @@ All candidates stay here; `optimization.dominance` removes those that cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import NamedTuple
 
 from planner.finance.cashflow import Terms, present_cost
 from planner.request.assumptions import Assumptions
-from planner.supply.candidates import Candidate, Market, Resource
+from planner.supply.candidates import Candidate, Market
 from planner.supply.payments import covered_months, resource_payments, resource_use_payments
+from planner.supply.purchase_options import load_own_options
+from planner.supply.recent_values import RecentValues
+from planner.supply.resources import Resource
 from pricing.catalog.quotes import Quote
 from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 HourlyRates = Mapping[int, tuple[float, ...]]
 """Present cost of a node-hour in each month (index 0 is month 1), by resource number."""
+
+
+CURVES_MAX = 256
+"""Curves that are kept for the next plan, of each kind; one of 60 months has some 10 KB."""
 
 
 class ResourceStart(NamedTuple):
@@ -29,6 +37,12 @@ class ResourceStart(NamedTuple):
     present_cost: float
     covers: range
     decided: float | None = None
+
+
+StartCurves = dict[tuple[object, ...], tuple[ResourceStart, ...]]
+"""Starts at a price of 1 an hour, by what tells ways of paying apart."""
+HOURLY_CURVES: RecentValues[tuple[float, ...]] = RecentValues(CURVES_MAX)
+UNIT_STARTS: RecentValues[tuple[ResourceStart, ...]] = RecentValues(CURVES_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +98,26 @@ def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict
         price = resource.quote.price
         like = (price.kind, bool(getattr(price, "adjustment", "")))
         if like not in curves:
-            unit = _at_unit_price(resource, resource.quote)
-            curves[like] = tuple(
-                present_cost(resource_payments(unit, month, 1.0, assumptions, terms), terms.discount_rate_monthly)
-                for month in range(1, terms.months + 1)
-            )
-        rates[number] = tuple(price.price_per_hour * factor for factor in curves[like])
+            compute = partial(_hourly_curve, _at_unit_price(resource, resource.quote), assumptions, terms)
+            key = _curve_key(like, price.kind, terms)
+            curves[like] = compute() if key is None else HOURLY_CURVES.get(key, compute)
+        amount = price.price_per_hour
+        rates[number] = tuple([amount * factor for factor in curves[like]])
     return rates
+
+
+def _hourly_curve(unit: Resource, assumptions: Assumptions, terms: Terms) -> tuple[float, ...]:
+    """Present cost of a node-hour in each month."""
+    return tuple(
+        present_cost(resource_payments(unit, month, 1.0, assumptions, terms), terms.discount_rate_monthly)
+        for month in range(1, terms.months + 1)
+    )
+
+
+def _curve_key(like: tuple[object, ...], kind: str, terms: Terms) -> Hashable | None:
+    """All that a curve at a price of 1 depends on; None for ways of paying of plug-ins, which may read more of a
+    price."""
+    return (like, terms) if kind in load_own_options() else None
 
 
 def build_shared_resources(
@@ -106,7 +133,7 @@ def build_shared_resources(
             pools.setdefault(resource.pool, []).append(candidate)
         elif resource.what != "hourly" and (places is None or resource.held is not None or resource.place in places):
             grouped.setdefault(candidate.resource, []).append(candidate)
-    curves: dict[tuple[object, ...], list[ResourceStart]] = {}
+    curves: StartCurves = {}
     shared_resources = []
     for number, candidates in grouped.items():
         resource = market.resources[number]
@@ -139,9 +166,7 @@ def _pool_resource(key: tuple[str, ...], members: Sequence[Resource]) -> Resourc
     return Resource(key, "commitment", "", 0, quote=replace(first, price=price))
 
 
-def list_starts(
-    resource: Resource, curves: dict[tuple[object, ...], list[ResourceStart]], assumptions: Assumptions, terms: Terms
-) -> list[ResourceStart]:
+def list_starts(resource: Resource, curves: StartCurves, assumptions: Assumptions, terms: Terms) -> list[ResourceStart]:
     """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term.
 
     Nothing is committed to in the past: the first start is in the first month that begins on the plan's date or later.
@@ -151,11 +176,15 @@ def list_starts(
         total = present_cost(paid, terms.discount_rate_monthly)
         return [ResourceStart(1, total / resource.held.count, resource.held.covers)]
     if resource.quote is None:
-        return price_starts(resource, assumptions, terms)
+        values = tuple((name, each.value) for name, each in assumptions.items())
+        compute = partial(price_starts, resource, assumptions, terms)
+        return list(UNIT_STARTS.get((resource.node, values, terms), compute))
     price = resource.quote.price
     like = (price.kind, price.term_months, price.upfront, bool(getattr(price, "adjustment", "")))
     if like not in curves:
-        curves[like] = price_starts(_at_unit_price(resource, resource.quote), assumptions, terms)
+        key = _curve_key(like, price.kind, terms)
+        compute = partial(price_starts, _at_unit_price(resource, resource.quote), assumptions, terms)
+        curves[like] = compute() if key is None else UNIT_STARTS.get(key, compute)
     first = 1 - terms.order_ahead_months
     last = terms.months if resource.last_start is None else resource.last_start
     rate = price.price_per_hour
@@ -164,14 +193,14 @@ def list_starts(
     ]
 
 
-def price_starts(resource: Resource, assumptions: Assumptions, terms: Terms) -> list[ResourceStart]:
+def price_starts(resource: Resource, assumptions: Assumptions, terms: Terms) -> tuple[ResourceStart, ...]:
     """Every start of one unit that covers a month of the horizon."""
     starts = []
     for month in range(1, terms.months + 1):
         if covered := covered_months(resource, month, assumptions, terms):
             paid = resource_payments(resource, month, 1, assumptions, terms)
             starts.append(ResourceStart(month, present_cost(paid, terms.discount_rate_monthly), covered))
-    return starts
+    return tuple(starts)
 
 
 def _use_costs(resource: Resource, assumptions: Assumptions, terms: Terms) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ Volumes are priced by the provider's marginal tiers: each step applies to the pa
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import NamedTuple
 
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
@@ -16,8 +16,7 @@ from pricing.frozen_values import dataclass
 from pricing.transfer_storage_prices import tiered_cost
 
 
-@dataclass(frozen=True, slots=True)
-class DataCosts:
+class DataCosts(NamedTuple):
     """The cost of a month's data at one place, by category."""
 
     storage: float = 0.0
@@ -69,7 +68,7 @@ class DataCostLookup:
         if moved is None or copy is None:
             return None
         own = owned_data_costs(workload, assumptions, moved + copy.transfer)
-        return replace(own, storage=own.storage + copy.storage)
+        return own._replace(storage=own.storage + copy.storage)
 
     def _copy_cost(
         self, workload: Workload, provider: str, region: str, own_egress_per_gb: float = 0.0

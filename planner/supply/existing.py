@@ -14,9 +14,9 @@ from planner.request.ownership import LiveCommitment
 from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import message
 from planner.supply import onprem
-from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
 from planner.supply.price_rules import last_month, plan_start
 from planner.supply.purchase_options import load_purchase_options
+from planner.supply.resources import EXISTING_KEY, ExistingCapacity, Resource
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.price import Price, parse_purchase_option

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planner.supply.candidates import OWNED_KEY, Candidate, Resource
+from planner.supply.candidates import Candidate
+from planner.supply.resources import OWNED_KEY, Resource
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
 

@@ -9,9 +9,9 @@ from dataclasses import field, replace
 from planner.request.limits import PlanLimits, YearlyAmounts
 from planner.request.ownership import Site
 from planner.result import Category
-from planner.supply.candidates import Resource
 from planner.supply.carbon import CarbonFigures
 from planner.supply.quotas import quota_units_per_node
+from planner.supply.resources import Resource
 from planner.workloads.demand import WorkloadDemand
 from pricing.frozen_values import dataclass
 from pricing.quota import Quota

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from planner.finance.cashflow import Payment, Terms
 from planner.request.assumptions import Assumptions
 from planner.supply import onprem
-from planner.supply.candidates import Candidate, ExistingCapacity, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.data_costs import DataCosts
 from planner.supply.onprem import OwnedNode
 from planner.supply.purchase_options import PurchaseOption, load_purchase_options
+from planner.supply.resources import ExistingCapacity, Resource
 from planner.workloads.demand import WorkloadDemand
 from pricing.price import AdjustedPrice, Price
 

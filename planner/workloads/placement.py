@@ -269,15 +269,19 @@ def _fabric_problem(
 def _minimum_gang(search: PlacementSearch, part: Accelerator) -> float | Message:
     """The gang as stated or measured; of a described job without one the fewest accelerators on which the network fits,
     or the reason why it fits on none."""
+    if part.name not in search.least:
+        search.least[part.name] = _find_minimum_gang(search, part)
+    return search.least[part.name]
+
+
+def _find_minimum_gang(search: PlacementSearch, part: Accelerator) -> float | Message:
     workload = search.need.workload
     if workload.gang is not None or workload.serving or not is_described(workload) or workload.network is None:
         return gang_size_on(workload, search.names, part)
-    if part.name not in search.least:
-        smallest = smallest_gang(workload.network, part)
-        count = smallest if isinstance(smallest, Message) else smallest.count or smallest.tight
-        assert count is not None  # a gang is at least tight, or there is a reason
-        search.least[part.name] = count
-    return search.least[part.name]
+    smallest = smallest_gang(workload.network, part)
+    count = smallest if isinstance(smallest, Message) else smallest.count or smallest.tight
+    assert count is not None  # a gang is at least tight, or there is a reason
+    return count
 
 
 def _gang_sizes(need: WorkloadDemand, per_node: float, stated: float) -> Iterator[float]:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.optimization.home_savings import IdleWork, PlaceOffers, Term, WorkLevel, most_saved
+from planner.optimization.home_savings import IdleWork, NodeTerms, PlaceOffers, Term, WorkLevel, most_saved
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.solver import relax_program
 
@@ -18,17 +18,18 @@ HOURS = 730.0
 def _offers(
     months: int, nodes: tuple[Term, ...] = (), money: tuple[Term, ...] = (), existing: float = 0.0
 ) -> PlaceOffers:
-    return PlaceOffers(nodes, money, np.full(months, np.inf), np.full(months, existing), np.zeros(months))
+    terms = NodeTerms.of((*nodes, *money)), NodeTerms.of(money)
+    return PlaceOffers(*terms, np.full(months, np.inf), np.full(months, existing), np.zeros(months))
 
 
 def _any_hour(rate: float, *hours: float, span: int = 1) -> WorkLevel:
     months = len(hours)
-    return WorkLevel(span, np.zeros((months, 1)), np.array(hours), np.full(months, rate))
+    return WorkLevel(span, np.zeros((months, 1)), np.array(hours), np.full(months, rate), is_standing=False)
 
 
 def _standing(rate: float, *nodes: float) -> WorkLevel:
     months = len(nodes)
-    return WorkLevel(1, np.array(nodes)[:, None], np.zeros(months), np.full(months, rate))
+    return WorkLevel(1, np.array(nodes)[:, None], np.zeros(months), np.full(months, rate), is_standing=True)
 
 
 def _saved(offers: PlaceOffers, *levels: WorkLevel, idle: tuple[IdleWork, ...] = ()) -> float:
@@ -114,7 +115,8 @@ def test_no_other_purchase_saves_more(
     for amount, rate, stands in works:
         loads = np.array(amount) / 2
         standing = np.stack([loads, loads / 2], axis=1) if stands else np.zeros((months, 2))
-        levels.append(WorkLevel(1, standing, np.zeros(months) if stands else loads, np.full(months, float(rate))))
+        any_hour = np.zeros(months) if stands else loads
+        levels.append(WorkLevel(1, standing, any_hour, np.full(months, float(rate)), stands))
     saving = [[_saving(levels, month, nodes) for nodes in range(7 * len(terms))] for month in range(months)]
     best = max(
         sum(saving[month][nodes] for month, nodes in enumerate(_there(terms, counts, months)))

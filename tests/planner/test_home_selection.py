@@ -6,15 +6,19 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from planner.application import plan
 from planner.finance.cashflow import Terms
-from planner.optimization import home_selection, plan_search
+from planner.optimization import home_selection, plan_search, promising_stays
+from planner.optimization.covered_levels import CapacityRows
 from planner.optimization.dominance import build_choice_set, full_choice_set
 from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.node_prices import CapacityPrices, price_nodes
 from planner.optimization.place_program import build_place_program
 from planner.optimization.plan_search import EFFORTS, search_plan
+from planner.optimization.resource_groups import list_groups
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import relax_program, solve_program
 from planner.reports.text import render_sections
@@ -142,6 +146,78 @@ def test_no_plan_within_a_limit_on_carbon_is_below_the_program_by_place(instance
         assert pruned.objective == pytest.approx(best.objective, rel=2e-6)
 
 
+GAP = 1e-4
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_relaxation_of_promising_stays_bounds_all_of_them(instance, monkeypatch, seed):
+    """Its bound is at most what the relaxation of all stays costs, and less by no more than it may lose."""
+    monkeypatch.setattr(promising_stays, "NEAREST", 1)
+    setting, allowed = instance(seed)
+    promising = promising_stays.relax_promising(setting, allowed, GAP)
+    everything = relax_program(build_place_program(setting, allowed).program)
+    lost = promising_stays.LEFT_SHARE * GAP
+    assert promising.relaxed.bound <= everything.objective * (1 + 1e-6)
+    assert promising.relaxed.bound >= everything.objective * (1 - lost - 2e-6)
+    assert sum(map(len, promising.program.stays)) < sum(map(len, promising.stays))
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plan_with_a_stay_that_is_left_out_is_dearer_by_its_loss(instance, monkeypatch, seed):
+    """Made to live there, its workload makes the best plan cost at least the bound and the loss."""
+    monkeypatch.setattr(promising_stays, "NEAREST", 1)
+    setting, allowed = instance(seed)
+    promising = promising_stays.relax_promising(setting, allowed, GAP)
+    tried = 0
+    for need, (stays, losses) in enumerate(zip(promising.stays, promising.losses, strict=True)):
+        for stay, loss in list(zip(stays, losses, strict=True))[::5]:
+            if not any(stay is there for there in promising.program.stays[need]):
+                forced = [[stay] if number == need else every for number, every in enumerate(promising.stays)]
+                found = solve_program(build_place_program(setting, allowed, forced).program)
+                least = promising.relaxed.bound + loss
+                assert found.status == "infeasible" or found.objective >= least - 1e-6 * abs(found.objective)
+                tried += 1
+    assert tried > 2
+
+
+def test_a_node_hour_in_full_use_costs_what_its_commitment_does(priced, ask):
+    """A three-year commitment at 0.20 an hour, charged for the months of the plan, and nothing discounted: every hour
+    of the year costs 0.20, in each block and at any hour. Where a row prices January's nodes at 73.00 a month and the
+    rest of the cost is 11 months of it (each 730 h x 0.20 = 146), that is 0.10 in January and 0.20 after it."""
+    asked = ask(
+        {"name": "j", "kind": "batch", "demand": {"accelerator_hours_per_month": 700.0, "accelerator": "T4"}},
+        months=12,
+        providers=["aws"],
+        strategies=["cloud"],
+        discount_rate_annual=0.0,
+        commitments_beyond_horizon="pro_rata",
+        assumptions={"cloud_price_change_annual": 0.0},
+    )
+    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_3y_no_upfront"): 0.2})
+    seen = []
+
+    def keep(setting, scope_of, bound):
+        seen.append((setting, scope_of(setting)))
+        return search_plan(setting, scope_of, bound)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner.optimization.strategy.search_plan", keep)
+        plan(asked, catalog)
+    setting, allowed = seen[0]
+    groups, hours = list_groups(setting, allowed), setting.demands.block_hours
+    place = (*EAST, "g4dn.xlarge")
+    full = price_nodes(groups, allowed.shared, hours, 12, None).by_place[place]
+    assert full == pytest.approx(0.2)
+    (items,) = {group.items for group in groups[place]}
+    (item,) = (number for number in items if allowed.shared[number].starts)
+    first = {(item, start.month): 11 * 146.0 for start in allowed.shared[item].starts if start.month == 1}
+    rows = CapacityRows({items: 0}, *(np.array([each]) for each in (0, 1, -1, 0)))
+    known = price_nodes(groups, allowed.shared, hours, 12, CapacityPrices(rows, np.array([73.0]), first))
+    assert known.by_place[place][0] == pytest.approx(0.1)
+    assert known.by_place[place][1:] == pytest.approx(0.2)
+
+
 def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, ask):
     """A service on 3 T4 (5 requests a second at 2 each) all year: 0.50 an hour on demand, 0.20 on a three-year
     commitment charged for the months of the plan. All three committed: 3 x 8,760 h x 0.20 = 5,256."""
@@ -175,16 +251,17 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
 
 @pytest.mark.one_in(72)
 @pytest.mark.parametrize("seed", [4, *range(4), *range(5, 8)])
-@pytest.mark.parametrize("limits", [PART, {"whole_columns": 0}, {}])
+@pytest.mark.parametrize("limits", [{"whole_columns": 0, "chooses_nearest": False}, {"whole_columns": 0}, {}])
 @pytest.mark.parametrize(("stepwise", "all_homes"), [(0, 0), (30_000, 0), (30_000, 30_000)])
 def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
     instance, monkeypatch, seed, limits, stepwise, all_homes
 ):
+    monkeypatch.setattr(promising_stays, "NEAREST", 1)
     monkeypatch.setattr(home_selection, "STEPWISE_COLUMNS", stepwise)
-    monkeypatch.setattr(plan_search, "ALL_HOMES_COLUMNS", all_homes)
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EXACT_COLUMNS", 0)
-    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **limits)})
+    efforts = replace(EFFORTS["standard"], **{"nearest": 1, "place_columns": all_homes, **limits})
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": efforts})
     setting, allowed = instance(seed)
     best = solve_program(build_program(setting, allowed))
     found = search_plan(setting, lambda _: allowed)

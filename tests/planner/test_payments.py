@@ -8,9 +8,9 @@ from planner.finance.cashflow import Payment
 from planner.request.assumptions import load_defaults
 from planner.request.ownership import Finance, Site
 from planner.supply import payments
-from planner.supply.candidates import ExistingCapacity, Resource
 from planner.supply.onprem import OwnedNode
 from planner.supply.purchase_options import load_purchase_options
+from planner.supply.resources import ExistingCapacity, Resource
 from pricing.units import HOURS_PER_MONTH
 
 

@@ -187,7 +187,7 @@ def _wider_gang(plan: VerifiedPlan) -> VerifiedPlan:
     resources = plan.setting.market.resources
     alone = next(n for n, r in enumerate(resources) if (r.name, r.purchase_option) == ("g4dn.xlarge", "on_demand"))
     return _with_use(
-        plan, "gang", lambda use: replace(use, candidate=replace(use.candidate, resource=alone, nodes_per_gang=16))
+        plan, "gang", lambda use: replace(use, candidate=use.candidate._replace(resource=alone, nodes_per_gang=16))
     )
 
 

@@ -101,3 +101,15 @@ def test_a_name_that_a_later_plan_adds_does_not_stop_a_reader(small_plan):
     document = {**json.loads(render(small_plan)), "added_later": 1}
     assert loads(json.dumps(document).encode()) == small_plan
     assert jsonschema.Draft202012Validator(schema()).is_valid(document)
+
+
+def test_what_is_no_number_is_never_written_deep_in_a_plan(small_plan):
+    first = dataclasses.replace(small_plan.strategies[0], present_cost=float("nan"))
+    with pytest.raises(InternalError, match="finite"):
+        render(dataclasses.replace(small_plan, strategies=(first, *small_plan.strategies[1:])))
+
+
+def test_whole_numbers_in_fields_of_floats_are_written_as_floats(small_plan):
+    plan = dataclasses.replace(small_plan, hours_per_month=730)
+    assert b'"hours_per_month": 730.0,' in render(plan)
+    assert render(plan) == render(dataclasses.replace(small_plan, hours_per_month=730.0))

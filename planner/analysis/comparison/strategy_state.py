@@ -20,9 +20,9 @@ from planner.request.ownership import Finance, Site
 from planner.result import PriceUsed
 from planner.supply import onprem
 from planner.supply import payments as paying
-from planner.supply.candidates import ExistingCapacity
 from planner.supply.price_rules import commitment_pool
 from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
+from planner.supply.resources import ExistingCapacity
 from pricing.frozen_values import dataclass
 from pricing.price import AdjustedPrice, Price, parse_purchase_option
 

@@ -15,7 +15,7 @@ from planner.optimization.strategy import SolvedStrategy
 from planner.result import Strategy
 from planner.result.financial_views import BreakEvenPrice, OwningReturn
 from planner.supply import payments as paying
-from planner.supply.candidates import Resource
+from planner.supply.resources import Resource
 from pricing.frozen_values import dataclass
 
 PriceScope = Literal["hourly", "cloud"]

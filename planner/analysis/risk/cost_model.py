@@ -22,7 +22,7 @@ from planner.request.assumptions import Assumptions
 from planner.result import Assumption
 from planner.result.audit_trail import discount_factor
 from planner.result.formulas import FormulaNode, parse_formula
-from planner.supply.candidates import Resource
+from planner.supply.resources import Resource
 from pricing.frozen_values import dataclass
 
 AssumptionOverrides = Mapping[str, float]
@@ -168,7 +168,7 @@ def _select_used_resources(
         if number not in numbers:
             numbers[number] = len(resources)
             resources.append(setting.market.resources[number])
-        shares.append(replace(share, candidate=replace(share.candidate, resource=numbers[number])))
+        shares.append(replace(share, candidate=share.candidate._replace(resource=numbers[number])))
     market = replace(setting.market, resources=tuple(resources), candidates=())
     return StrategyCostModel(name, replace(decisions, shares=tuple(shares)), replace(setting, market=market), terms_of)
 

@@ -15,7 +15,7 @@ from planner.request.assumptions import override_names
 from planner.result.audit_trail import AuditLine, AuditTrail
 from planner.result.formulas import FormulaNode
 from planner.result.ledger_costs import LedgerCosts, RateReader, build_ledger_costs
-from planner.supply.candidates import Resource
+from planner.supply.resources import Resource
 from pricing.frozen_values import dataclass
 
 

@@ -12,7 +12,7 @@ from planner.optimization.solver import solve_program
 from planner.optimization.strategy import SolvedStrategy, strategy_scope
 from planner.result import StrategyName
 from planner.result.risk import DelayedPurchase
-from planner.supply.candidates import Resource
+from planner.supply.resources import Resource
 
 OWNING_STRATEGIES: tuple[StrategyName, ...] = ("onprem", "hybrid")
 

@@ -78,7 +78,7 @@ def with_throughputs(market: Market, demands: PortfolioDemand, ends: Throughputs
             return candidate
         rate = known.low if end == "low" else known.high
         units = candidate.units_per_node_hour * rate / known.units_per_hour
-        return replace(candidate, units_per_node_hour=units, throughput=replace(known, units_per_hour=rate))
+        return candidate._replace(units_per_node_hour=units, throughput=replace(known, units_per_hour=rate))
 
     return replace(market, candidates=tuple(moved(candidate) for candidate in market.candidates))
 

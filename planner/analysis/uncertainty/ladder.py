@@ -11,8 +11,9 @@ from planner.analysis.uncertainty.scenarios import Scenario
 from planner.optimization.solution import PlanningContext
 from planner.optimization.two_stage import FollowedPlan, ScenarioProgram
 from planner.result.uncertainty import LadderStep, TriggerValue
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.costs import SharedResource
+from planner.supply.resources import Resource
 from pricing.frozen_values import dataclass
 
 PERIOD_MONTHS = 3

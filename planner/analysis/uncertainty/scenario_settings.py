@@ -20,7 +20,7 @@ from planner.finance.cashflow import present_cost
 from planner.optimization.solution import PlanningContext
 from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, billed_hours
-from planner.supply.costs import ResourceStart, SharedResource, hourly_rates, list_starts
+from planner.supply.costs import ResourceStart, SharedResource, StartCurves, hourly_rates, list_starts
 from planner.supply.payments import covered_months, resource_payments
 from planner.workloads.demand import WorkloadDemand
 from pricing.frozen_values import dataclass
@@ -74,7 +74,7 @@ class ScenarioSettings:
 
     def _price_shared(self, changed: PlanningContext, speeds: _CandidateSpeeds) -> tuple[SharedResource, ...]:
         """Orders and commitments at the scenario's prices, with all of their starts."""
-        curves: dict[tuple[object, ...], list[ResourceStart]] = {}
+        curves: StartCurves = {}
         rows = []
         for item in self.setting.choice.shared:
             resource = apply_price_levels(item.resource, speeds.scenario.values)
@@ -120,7 +120,7 @@ class _CandidateSpeeds:
         if ratio == 1:
             return candidate
         rate = replace(candidate.throughput, units_per_hour=candidate.throughput.units_per_hour * speed)
-        return replace(candidate, units_per_node_hour=candidate.units_per_node_hour * ratio, throughput=rate)
+        return candidate._replace(units_per_node_hour=candidate.units_per_node_hour * ratio, throughput=rate)
 
     def _throughput_ratio(self, need: WorkloadDemand, candidate: Candidate) -> float:
         """The throughput over that planned."""

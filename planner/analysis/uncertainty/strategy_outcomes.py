@@ -22,7 +22,7 @@ from planner.optimization.two_stage import (
     solve_two_stage,
 )
 from planner.result import StrategyName
-from planner.supply.candidates import OWNED_KEY
+from planner.supply.resources import OWNED_KEY
 from pricing.frozen_values import dataclass
 
 MEAN = CostObjective()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from planner.request.models import WorkFamily
@@ -26,6 +26,8 @@ from pricing.errors import InvalidSnapshot
 COEFFICIENTS = Path(__file__).parent / "data" / "coefficients.csv"
 COLUMNS = ("term", "level", "value")
 PREDICTORS = ("balance", "capacity")
+SCORES_MAX = 2048
+"""Scores that are kept; one has about 1 KB with its accelerator."""
 PEAK_SHARE = 0.5
 PEAK_SHARE_OF_FAMILY: Mapping[str, float] = {"decode": 0.1}
 PLAIN_PRECISION = "fp32"
@@ -102,12 +104,23 @@ def accelerator_score(
     accelerator: Accelerator, family: WorkFamily, precision: str, coefficients: Coefficients | None = None
 ) -> float:
     """Logarithm of the relative speed; NaN where a specification is missing (`missing_specification`)."""
+    if coefficients is None:
+        return _shipped_score(accelerator, family, precision)
+    return _score(accelerator, family, precision, coefficients)
+
+
+@lru_cache(maxsize=SCORES_MAX)
+def _shipped_score(accelerator: Accelerator, family: WorkFamily, precision: str) -> float:
+    """The score with the coefficients of this release."""
+    return _score(accelerator, family, precision, load_coefficients())
+
+
+def _score(accelerator: Accelerator, family: WorkFamily, precision: str, known: Coefficients) -> float:
     if missing_specification(accelerator, precision):
         return math.nan
     total = base_score(accelerator, family, precision)
     if precision == PLAIN_PRECISION:
         return total
-    known = load_coefficients() if coefficients is None else coefficients
     for name, value in predictors(accelerator, precision).items():
         total += 0.0 if value is None else known[name, ""] * (value - known["centre", name])
     return total + math.fsum(known.get(level, 0.0) for level in effect_levels(accelerator, precision))

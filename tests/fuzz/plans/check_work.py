@@ -255,7 +255,9 @@ def gangs_are_whole(answer: Answer) -> Iterator[Fault]:
     for use in answer.uses:
         work, key, month = answer.work(use), key_of(use), use["month"]
         speed = None if work.stands else answer.speed(use)
-        speed = speed or max(answer.speeds(use), key=lambda each: each.gang_rate, default=None)
+        # Of a service the plan does not say which of its gangs runs here: the fastest that may.
+        speeds = [each for each in answer.speeds(use) if not _lacks_fabric(each, work, key)] or answer.speeds(use)
+        speed = speed or max(speeds, key=lambda each: each.gang_rate, default=None)
         if speed is None or not use["units"]:
             continue
         most = (facts.sale(key) or {}).get("max_nodes") if use["provider"] else None
@@ -269,14 +271,24 @@ def gangs_are_whole(answer: Answer) -> Iterator[Fault]:
         together = min(work.row.get("accelerators_per_node") or usual, speed.gang)
         if use["accelerators_per_node"] < together * (1 - 1e-9):
             yield Fault("accelerators of a node", work.name, use["accelerators_per_node"], together)
-        if speed.span > 1 and use["provider"] and work.row.get("fabric", "joined") == "joined":
-            row = facts.fabrics().get((key[0], key[2]), {"rdma": "", "nodes_joined": ""})
-            if not row["rdma"] or (row["nodes_joined"] and speed.span > int(row["nodes_joined"])):
-                yield Fault("fabric", f"{work.name} {key[2]}", row["nodes_joined"], speed.span)
+        if _lacks_fabric(speed, work, key):
+            yield Fault("fabric", f"{work.name} {key[2]}", _fabric(key)["nodes_joined"], speed.span)
     for each in answer.purchases:
         span = spans.get((key_of(each), each["month"]), set())
         if each["unit"] == "node_day" and len(span) == 1 and each["count"] % min(span):
             yield Fault("whole days of a gang", each["name"], each["count"], f"a multiple of {min(span)}")
+
+
+def _lacks_fabric(speed: Speed, work: Work, key: facts.Key) -> bool:
+    """Whether a gang spans rented nodes that nothing joins, or more than are joined."""
+    if speed.span == 1 or not key[0] or work.row.get("fabric", "joined") != "joined":
+        return False
+    row = _fabric(key)
+    return not row["rdma"] or bool(row["nodes_joined"] and speed.span > int(row["nodes_joined"]))
+
+
+def _fabric(key: facts.Key) -> Row:
+    return facts.fabrics().get((key[0], key[2]), {"rdma": "", "nodes_joined": ""})
 
 
 def jobs_at_once(answer: Answer) -> Iterator[Fault]:

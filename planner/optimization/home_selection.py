@@ -93,12 +93,8 @@ def find_homes(
     them; None where they cannot do all of the work."""
     kept = [used.union(places[:SEARCHED]) for used, places in zip(ranking.used, ranking.nearest, strict=True)]
     homes = search_homes(by_place, setting, allowed, kept)
-    closed = [
-        column
-        for (need, place), columns in by_place.homes.items()
-        for column in columns
-        if homes.get(need, place) != place and by_place.program.columns[column].month == 0
-    ]
+    elsewhere = _list_columns(by_place, lambda need, place: homes.get(need, place) != place)
+    closed = [column for column in elsewhere if by_place.program.columns[column].month == 0]
     return _choose_open(by_place, closed, work, UNITS_GAP)
 
 
@@ -107,29 +103,27 @@ def choose_homes(
 ) -> HomeChoice | None:
     """The best homes among those that are used and so many of the nearest for each workload (None: among all); None
     where they cannot do all of the work."""
-    closed = [
-        column
-        for (need, place), columns in by_place.homes.items()
-        for column in columns
-        if nearest is not None and place not in ranking.used[need] and place not in ranking.nearest[need][:nearest]
-    ]
-    return _choose_open(by_place, closed, work, gap)
+
+    def is_far(need: int, place: Place) -> bool:
+        return nearest is not None and place not in {*ranking.used[need], *ranking.nearest[need][:nearest]}
+
+    return _choose_open(by_place, _list_columns(by_place, is_far), work, gap)
 
 
 def improve_homes(by_place: PlaceProgram, known: HomeChoice, work: float, gap: float) -> HomeChoice | None:
     """The best homes among all of a program, from a choice that is good already: most of the search is for the
     bound."""
-    closed = [
-        column
-        for (need, place), columns in by_place.homes.items()
-        for column in columns
-        if place not in known.used[need]
-    ]
+    closed = _list_columns(by_place, lambda need, place: place not in known.used[need])
     start = _solve_closed(by_place, closed, work, UNITS_GAP)
     if not start.values:
         return None
     solution = solve_program(by_place.numbers, start=start, work=work, gap=gap, proof_only=True)
     return _read_choice(by_place, replace(solution, cut_by_clock=solution.cut_by_clock or start.cut_by_clock))
+
+
+def _list_columns(by_place: PlaceProgram, closes: Callable[[int, Place], bool]) -> list[int]:
+    """The columns of homes that are closed, by workload and place."""
+    return [column for home, columns in by_place.homes.items() if closes(*home) for column in columns]
 
 
 def _choose_open(by_place: PlaceProgram, closed: list[int], work: float, gap: float) -> HomeChoice | None:

@@ -197,9 +197,9 @@ class _StaySearch:
         found = {stay.place for each in listed for stay, loss in zip(*each, strict=True) if loss < 0}
         places = self._join_places(found)
         there = [[stay for stay in stays if stay.place in places] for stays in self.stays]
-        part = build_place_program(self.setting, self.allowed, there)
         if any(stays and has_all for stays, has_all in zip(there, self.settled, strict=True)):
             return -math.inf
+        part = build_place_program(self.setting, self.allowed, there)
         if any(lower > 0 for lower in part.program.lower):  # existing units have a value already
             return -math.inf
         numbers, need = part.numbers, np.array(part.program.row_need)

@@ -6,18 +6,17 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.optimization.search_progress import note_cut, seconds_left
 from planner.request.errors import InternalError
+from planner.supply.recent_values import RecentValues
 from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ node (7,115 columns) it takes 62 s and more, all else 0.05 s; on others leaving 
 Report = Callable[[float, float], None]
 """Hears of the best cost and the bound of a search."""
 VALUES_REMEMBERED = 1_000_000
-"""Values of columns in all solutions that are remembered (32 MB)."""
+"""Numbers in all solutions that are remembered (32 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +82,15 @@ class Solution:
 NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
 
 
-class KnownSolutions:
-    """The last solutions by the digest of their programs, for several threads."""
+KnownSolutions = RecentValues[Solution]
+"""The last solutions by the digest of their programs."""
 
-    def __init__(self) -> None:
-        self._known: OrderedDict[bytes, Solution] = OrderedDict()
-        self._lock = Lock()
 
-    def get(self, key: bytes) -> Solution | None:
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
-
-    def put(self, key: bytes, solution: Solution) -> None:
-        with self._lock:
-            self._known[key] = solution
-            while len(self._known) > 1 and sum(len(each.values) for each in self._known.values()) > VALUES_REMEMBERED:
-                self._known.popitem(last=False)
+def new_known_solutions() -> KnownSolutions:
+    """None yet."""
+    return RecentValues(
+        VALUES_REMEMBERED, lambda each: len(each.values) + len(each.reduced_costs) + len(each.multipliers)
+    )
 
 
 _SOLUTIONS: ContextVar[KnownSolutions | None] = ContextVar("solutions", default=None)
@@ -185,7 +175,7 @@ def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:
 def remember_solutions(known: KnownSolutions | None = None) -> Iterator[None]:
     """Within it, a program that is equal to one of the last solved, or to one of `known`, has its solution: plans that
     are made again with other figures have many programs in common."""
-    token = _SOLUTIONS.set(known or KnownSolutions())
+    token = _SOLUTIONS.set(new_known_solutions() if known is None else known)
     try:
         yield
     finally:
@@ -196,11 +186,11 @@ def _solve_once(key: bytes, solve: Callable[[], Solution]) -> Solution:
     known = _SOLUTIONS.get()
     if known is None:
         return solve()
-    solution = known.get(key)
+    solution = known.find(key)
     if solution is None:
         solution = solve()
         if not solution.cut_by_clock:
-            known.put(key, solution)
+            known.add(key, solution)
     return solution
 
 

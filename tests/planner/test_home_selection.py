@@ -147,6 +147,11 @@ def test_no_plan_within_a_limit_on_carbon_is_below_the_program_by_place(instance
 
 
 GAP = 1e-4
+ALL_YEAR = {
+    "months": 12, "providers": ["aws"], "strategies": ["cloud"], "discount_rate_annual": 0.0,
+    "commitments_beyond_horizon": "pro_rata", "assumptions": {"cloud_price_change_annual": 0.0},
+}  # fmt: skip
+ONE_PLACE = {(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_3y_no_upfront"): 0.2}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -187,14 +192,9 @@ def test_a_node_hour_in_full_use_costs_what_its_commitment_does(priced, ask):
     rest of the cost is 11 months of it (each 730 h x 0.20 = 146), that is 0.10 in January and 0.20 after it."""
     asked = ask(
         {"name": "j", "kind": "batch", "demand": {"accelerator_hours_per_month": 700.0, "accelerator": "T4"}},
-        months=12,
-        providers=["aws"],
-        strategies=["cloud"],
-        discount_rate_annual=0.0,
-        commitments_beyond_horizon="pro_rata",
-        assumptions={"cloud_price_change_annual": 0.0},
+        **ALL_YEAR,
     )
-    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_3y_no_upfront"): 0.2})
+    catalog = priced(ONE_PLACE)
     seen = []
 
     def keep(setting, scope_of, bound):
@@ -228,14 +228,9 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
             "demand": {"requests_per_second": 5.0},
             "measurements": [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}],
         },
-        months=12,
-        providers=["aws"],
-        strategies=["cloud"],
-        discount_rate_annual=0.0,
-        commitments_beyond_horizon="pro_rata",
-        assumptions={"cloud_price_change_annual": 0.0},
+        **ALL_YEAR,
     )
-    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_3y_no_upfront"): 0.2})
+    catalog = priced(ONE_PLACE)
     seen = []
 
     def keep(setting, scope_of, bound):

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from planner.analysis.risk.replanning import ReplanCase, ReplannedCosts
 from planner.optimization.search_progress import deadline_time, follow_search, report_phase
-from planner.optimization.solver import KnownSolutions, remember_solutions
+from planner.optimization.solver import new_known_solutions, remember_solutions
 from planner.request.models import Request, parse_request
 from pricing.frozen_values import dataclass
 
@@ -43,7 +43,7 @@ class TaskRunner(Protocol):
     ) -> Sequence[str]: ...
 
 
-_KNOWN = KnownSolutions()
+_KNOWN = new_known_solutions()
 _RUNNER: ContextVar[TaskRunner | None] = ContextVar("runner", default=None)
 
 

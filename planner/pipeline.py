@@ -325,8 +325,7 @@ def _build_context(
     existing, existing_gaps = holdings.list_existing_resources(request, catalog, assumed, terms, needed.month_names)
     rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request), carbon_figures(request, catalog))
     market = build_market(request, needed, catalog, nodes, assumed, existing)
-    if rules.limits_carbon:
-        market = exclude_unknown_carbon(market, rules.carbon, assumed)
+    market = exclude_unknown_carbon(market, request, catalog, assumed)
     market = with_throughputs(market, needed, throughputs)
     choice = build_choice_set(market, needed, assumed, terms, rules)
     return PlanningContext(needed, market, choice, assumed, terms, rules, request.effort), existing_gaps
@@ -347,10 +346,9 @@ def _build_owned_markets(
 ) -> Iterator[Market]:
     """The candidates on each system that can be bought and owned, with nothing to rent."""
     needed = _compute_demands(request, catalog, _plan_terms(request, assumed))
-    rules = LimitRules(request.limits, carbon=carbon_figures(request, catalog))
     for node in nodes:
         market = build_market(request, needed, catalog, (node,), assumed, offerings=())
-        yield exclude_unknown_carbon(market, rules.carbon, assumed) if rules.limits_carbon else market
+        yield exclude_unknown_carbon(market, request, catalog, assumed)
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:

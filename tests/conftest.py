@@ -47,13 +47,13 @@ def _nothing_of_the_user() -> Iterator[None]:
 def _time_to_solve() -> Iterator[None]:
     from planner.optimization import solver
 
-    plain = solver._load_solver
+    plain = solver.load_solver
 
     def patient(program: Any, *, time_limit: float, **options: Any) -> Any:
         return plain(program, time_limit=SOLVER_TIME * time_limit, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "_load_solver", patient)
+        patch.setattr(solver, "load_solver", patient)
         yield
 
 

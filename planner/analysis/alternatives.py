@@ -139,16 +139,18 @@ def _collect_outcomes(
         if row is not None and (why := _explain_barred_resource(resource, question)):
             outcomes.barred[row], rows[number] = why, None
     paid = _recommended_unit_costs(setting, solved, advice, prices)
+    serves, able, least = outcomes.serves, outcomes.able, outcomes.against
     for candidate in setting.market.candidates:
-        row = rows[candidate.resource]
+        need, number = candidate[:2]
+        row = rows[number]
         if row is None:
             continue
-        outcomes.serves[row].add(candidate.need)
-        outcomes.able.add(resources[candidate.resource].key)
-        if candidate.need in paid:
-            against = prices[candidate.resource] / candidate.units_per_node_hour / paid[candidate.need]
-            if row not in outcomes.against or against < outcomes.against[row][0]:
-                outcomes.against[row] = (against, candidate.need)
+        serves[row].add(need)
+        able.add(resources[number].key)
+        if need in paid:
+            against = prices[number] / candidate.units_per_node_hour / paid[need]
+            if row not in least or against < least[row][0]:
+                least[row] = (against, need)
     choice = setting.choice
     offered = {
         c.resource for candidates in (*choice.hourly, *(s.candidates for s in choice.shared)) for c in candidates

@@ -29,6 +29,7 @@ from planner.request.models import Request, Workload
 from planner.result import StrategyName
 from planner.result.message import Message, message
 from planner.supply.candidates import Market, build_market
+from planner.supply.carbon import exclude_unknown_carbon
 from planner.supply.limits import LimitRules
 from planner.supply.onprem import OwnedNode
 from planner.supply.payments import covered_months
@@ -128,26 +129,31 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
 
 def _explain_nothing_owned(basis: ReplanningBasis) -> tuple[Message, ...]:
     """Why no owned system can do any work within the plan: it comes too late; or none is for the work, with each limit
-    that rules all of them out."""
+    that rules all of them out, and the lead time where that is in the way then."""
     needs = basis.setting.demands.needs
     if any(_can_be_owned_at_once(need, basis, LiftedLimits(())) for need in needs):
         lead_time = round(basis.setting.assumptions["lead_time_months"].value)
         return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=basis.request.months),)
     ways = (
-        message("would_be_owned", workload=need.workload.name, without=sufficient.limits)
+        message("would_be_owned", workload=need.workload.name, without=(*sufficient.limits, *late))
         for need in needs
         for sufficient in find_sufficient(
             list_plan_relaxations(basis.request, need, basis.setting.assumptions),
             partial(_can_be_owned_at_once, need, basis),
         )
+        for late in (() if _can_be_owned(need, basis, sufficient) else ("lead_time_months",),)
     )
     return (message("nothing_to_own"), *ways)
 
 
 def _can_be_owned_at_once(need: WorkloadDemand, basis: ReplanningBasis, relaxation: LiftedLimits) -> bool:
     """Whether an owned system can do the work of a workload without some limits, were it there today."""
-    at_once = replace(relaxation, on_assumptions=NO_WAIT)
-    relaxed, workload, assumed = at_once.apply(basis.request, need.workload, basis.setting.assumptions)
+    return _can_be_owned(need, basis, replace(relaxation, on_assumptions=NO_WAIT))
+
+
+def _can_be_owned(need: WorkloadDemand, basis: ReplanningBasis, relaxation: LiftedLimits) -> bool:
+    """Whether an owned system that arrives within the plan can do the work of a workload without some limits."""
+    relaxed, workload, assumed = relaxation.apply(basis.request, need.workload, basis.setting.assumptions)
     if not workload.may_be_owned:
         return False  # whatever else is lifted
     return any(
@@ -294,7 +300,8 @@ def _list_sufficient_relaxations(
     def find_market(relaxation: LiftedLimits) -> Market:
         relaxed_request, workload, _ = relaxation.apply(request, need.workload, assumptions)
         alone = replace(demands, needs=(replace(need, workload=workload),))
-        return build_market(relaxed_request, alone, catalog, nodes, assumptions)
+        market = build_market(relaxed_request, alone, catalog, nodes, assumptions)
+        return exclude_unknown_carbon(market, relaxed_request, catalog, assumptions)
 
     relaxations = list_market_relaxations(request, need.workload)
     for sufficient in find_sufficient(relaxations, lambda each: bool(find_market(each).candidates)):

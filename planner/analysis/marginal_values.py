@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
 from planner.optimization.limit_relief import EXPLAIN_WORK
-from planner.optimization.linear_program import LinearProgram, raise_limit
+from planner.optimization.linear_program import LinearProgram, RequestLimit, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.plan_search import SMALL_COLUMNS
 from planner.optimization.solution import Decisions, PlanningContext
-from planner.optimization.solver import solve_program
+from planner.optimization.solver import GAP_TARGET, solve_program
 from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue
@@ -54,11 +54,25 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
     if not problem.setting.rules.has_limits(problem.setting.demands.needs):
         return
     now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
-    for limit in program.limits:
-        added = limit.amount * MORE_OF_A_LIMIT or 1.0
-        if float(limit.amount).is_integer():  # a tenth of a node is nothing that anybody can be granted
-            added = float(math.ceil(added))
-        yield _build_marginal("limit", limit.title, limit.unit, added, raise_limit(program, limit, added), now)
+    added = {limit: _grant_more(limit) for limit in program.limits}
+    if not _saves_together(program, added, now):
+        yield from (MarginalValue("limit", each.title, each.unit, more, 0.0, 0.0) for each, more in added.items())
+        return
+    for limit, more in added.items():
+        yield _build_marginal("limit", limit.title, limit.unit, more, raise_limit(program, limit, more), now)
+
+
+def _grant_more(limit: RequestLimit) -> float:
+    """By how much a limit is raised: a tenth of a node is nothing that anybody can be granted."""
+    more = limit.amount * MORE_OF_A_LIMIT or 1.0
+    return float(math.ceil(more)) if float(limit.amount).is_integer() else more
+
+
+def _saves_together(program: LinearProgram, added: Mapping[RequestLimit, float], now: float) -> bool:
+    """Whether all limits raised at once may save anything: where they do not, none of them does alone."""
+    for limit, more in added.items():
+        program = raise_limit(program, limit, more)
+    return solve_program(program, work=EXPLAIN_WORK).bound < now * (1 - GAP_TARGET)
 
 
 def _build_marginal(

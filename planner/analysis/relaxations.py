@@ -18,12 +18,14 @@ NO_WAIT = {"lead_time_months": 0.0, "migration_months": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class LiftedLimits:
-    """Limits by their names, and what changes where they are lifted."""
+    """Limits by their names, and what changes where they are lifted: of the request, its workload, the assumptions and
+    the request's own `limits`."""
 
     limits: tuple[str, ...]
     on_request: Mapping[str, Any] = field(default_factory=dict)
     on_workload: Mapping[str, Any] = field(default_factory=dict)
     on_assumptions: Mapping[str, float] = field(default_factory=dict)
+    on_limits: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(
         self, request: Request, workload: Workload, assumptions: Assumptions
@@ -31,7 +33,8 @@ class LiftedLimits:
         """Request (of this workload alone), workload and assumptions without the limits."""
         relaxed = workload.model_copy(update=dict(self.on_workload))
         values = {name: replace(assumptions[name], value=value) for name, value in self.on_assumptions.items()}
-        changes = {**self.on_request, "workloads": (relaxed,)}
+        limits = request.limits.model_copy(update=dict(self.on_limits))
+        changes = {**self.on_request, "limits": limits, "workloads": (relaxed,)}
         return request.model_copy(update=changes), relaxed, {**assumptions, **values}
 
 
@@ -61,6 +64,7 @@ def _join_relaxations(relaxations: Iterable[LiftedLimits]) -> LiftedLimits:
             {**joined.on_request, **each.on_request},
             {**joined.on_workload, **each.on_workload},
             {**joined.on_assumptions, **each.on_assumptions},
+            {**joined.on_limits, **each.on_limits},
         )
     return joined
 
@@ -68,9 +72,9 @@ def _join_relaxations(relaxations: Iterable[LiftedLimits]) -> LiftedLimits:
 def _list_choice_limits(limits: PlanLimits) -> Iterator[LiftedLimits]:
     """The limits of the plan that leave out offerings: ways of paying, and carbon where an emission is unknown."""
     if limits.purchase_options:
-        yield LiftedLimits(("purchase_options",), {"limits": limits.model_copy(update={"purchase_options": ()})})
+        yield LiftedLimits(("purchase_options",), on_limits={"purchase_options": ()})
     if limits.carbon_kg_per_year is not None:
-        yield LiftedLimits(("carbon_kg_per_year",), {"limits": limits.model_copy(update={"carbon_kg_per_year": None})})
+        yield LiftedLimits(("carbon_kg_per_year",), on_limits={"carbon_kg_per_year": None})
 
 
 def list_market_relaxations(request: Request, workload: Workload) -> Iterator[LiftedLimits]:

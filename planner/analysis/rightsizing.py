@@ -119,9 +119,11 @@ def _collect_rental_options(setting: PlanningContext, catalog: Catalog) -> list[
     """The ways to rent by the hour at list price, by workload."""
     rental_options = [RentalOptions() for _ in setting.demands.needs]
     cpus = {part.name for part in catalog.names.by_name.values() if is_cpu(part)}
+    resources = setting.market.resources
     for candidate in setting.market.candidates:
-        resource = setting.market.resources[candidate.resource]
-        rental_options[candidate.need].has_cpus |= resource.accelerator in cpus
+        resource = resources[candidate.resource]
+        if resource.accelerator in cpus:
+            rental_options[candidate.need].has_cpus = True
         if resource.what != "hourly" or resource.quote is None or resource.purchase_option != "on_demand":
             continue
         ways = rental_options[candidate.need]

@@ -45,12 +45,15 @@ class DominanceSetting:
         return rules.budgets or bool(rules.quotas) or rules.limits_carbon or bool(rules.commitment_targets)
 
     def kg_per_hour(self, candidate: Candidate) -> float:
-        """Emission of an hour of work of a node, where carbon is limited and so is known."""
-        resource = self.market.resources[candidate.resource]
-        return node_energy(resource, self.rules.carbon, self.assumptions).extra_kg_per_hour or 0.0
+        return emission_per_hour(self.market.resources[candidate.resource], self.rules, self.assumptions)
 
     def place(self, candidate: Candidate) -> Place:
         return self.market.resources[candidate.resource].place
+
+
+def emission_per_hour(resource: Resource, rules: LimitRules, assumptions: Assumptions) -> float:
+    """Emission of an hour of work of a node, where carbon is limited and so is known."""
+    return node_energy(resource, rules.carbon, assumptions).extra_kg_per_hour or 0.0
 
 
 def without_useless_starts(shared: Iterable[SharedResource], setting: DominanceSetting) -> list[SharedResource]:
@@ -86,10 +89,13 @@ def team_of(candidate: Candidate, need: WorkloadDemand, setting: DominanceSettin
 
 def find_mixed_places(setting: DominanceSetting) -> frozenset[NeedPlace]:
     """The places where a workload may need on demand beside spot, of which only a part is allowed."""
+    limited = [setting.rules.spot_share(need) < 1 for need in setting.needs]
+    if not any(limited):
+        return frozenset()
     ways: dict[NeedPlace, set[str]] = defaultdict(set)
     for candidate in setting.market.candidates:
         resource = setting.market.resources[candidate.resource]
-        if candidate.resource in setting.rates and setting.rules.spot_share(setting.needs[candidate.need]) < 1:
+        if candidate.resource in setting.rates and limited[candidate.need]:
             ways[candidate.need, resource.place].add(resource.purchase_option)
     return frozenset(place for place, options in ways.items() if len(options) > 1)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.optimization.constraints import is_done_in_month
 from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn
 from planner.optimization.place_levels import WorkLevels
+from planner.optimization.program_names import NameList, name_numbers, name_values
 from planner.optimization.resource_groups import ResourceGroup, StartsOfItems
 from planner.optimization.row_table import RowTable, join_numbers, rank_keys
 from planner.optimization.stays import Place
@@ -76,11 +77,11 @@ class CapacityRows(NamedTuple):
 
 
 def add_levels(
-    program: LinearProgram, levels: WorkLevels, offers: SharedOffers, demands: PortfolioDemand
+    program: LinearProgram, levels: WorkLevels, offers: SharedOffers, demands: PortfolioDemand, names: NameList
 ) -> CapacityRows:
     """What shared resources do at each level, and no more than they can in all."""
     covered = _cover_levels(levels, offers, demands.block_hours)
-    return _CoveredLevels(levels, covered, offers.starts, demands, len(program.columns)).write(program)
+    return _CoveredLevels.of(levels, covered, offers.starts, demands, len(program.columns)).write(program, names)
 
 
 def _cover_levels(levels: WorkLevels, offers: SharedOffers, block_hours: Sequence[float]) -> _CoveredWork:
@@ -141,15 +142,31 @@ def _cover_by(
 
 @dataclass(frozen=True, slots=True)
 class _CoveredLevels:
-    """Writes the columns and rows of levels into a program that has `known` columns."""
+    """Writes the columns and rows of levels into a program that has `known` columns. `level_names`, `set_names` and
+    `names`: of each level, each set of items, and what a group does of a level (program_names.py)."""
 
     levels: WorkLevels
     covered: _CoveredWork
     starts: StartsOfItems
     demands: PortfolioDemand
     known: int
+    level_names: Numbers
+    set_names: Numbers
+    names: Numbers
 
-    def write(self, program: LinearProgram) -> CapacityRows:
+    @classmethod
+    def of(
+        cls, levels: WorkLevels, covered: _CoveredWork, starts: StartsOfItems, demands: PortfolioDemand, known: int
+    ) -> _CoveredLevels:
+        """With the names of all of them."""
+        import numpy as np
+
+        of_levels = levels.name_levels()
+        of_sets = np.array([name_values(items) for items in starts.numbers], dtype=np.int64)
+        names = name_numbers(of_levels[covered.level], of_sets[covered.item_set], covered.block)
+        return cls(levels, covered, starts, demands, known, of_levels, of_sets, names)
+
+    def write(self, program: LinearProgram, names: NameList) -> CapacityRows:
         """What groups do, how money is reserved, how much work there is, and the capacity."""
         import numpy as np
 
@@ -168,7 +185,17 @@ class _CoveredLevels:
         self._add_money(rows, money_keys, reserved, columns, divided, gangs)
         self._add_work(rows, of_level, columns)
         capacity = self._add_capacity(rows, len(self.levels.month) * of_level, columns, days)
-        return capacity._replace(row=rows.write(program)[capacity.row])
+        number, row_names = rows.write(program)
+        names.add(self._name_columns(numbers, reserved[divided]), row_names)
+        return capacity._replace(row=number[capacity.row])
+
+    def _name_columns(self, numbers: Numbers, reserved: Numbers) -> Numbers:
+        """Names of columns with these numbers: what groups do, days of whole gangs, and money for all of a gang."""
+        import numpy as np
+
+        parts = self.names, self.names[self.covered.in_gangs], self.names[reserved]
+        kinds = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        return name_numbers(np.concatenate(parts), kinds)[np.argsort(numbers)]
 
     def _are_divided(self, reserved: Numbers) -> Flags:
         """Whether a part of a task that money is reserved for may be done in other months or places."""
@@ -204,7 +231,7 @@ class _CoveredLevels:
     def _add_days(self, rows: RowTable, keys: Numbers, columns: Numbers, days: Numbers) -> None:
         """Days are of whole gangs."""
         in_gangs = self.covered.in_gangs
-        at = rows.add(keys[in_gangs])
+        at = rows.add(keys[in_gangs], self.names[in_gangs])
         rows.put(at, FIRST, columns[in_gangs], 1.0)
         rows.put(at, SECOND, days, -self.levels.span[self.covered.level[in_gangs]])
 
@@ -226,11 +253,12 @@ class _CoveredLevels:
         of_gang = span * covered.weight[reserved]
         has_row = divided | (hours < span * math.fsum(self.demands.block_hours))  # else hours of the month tell
         row = np.full(len(reserved), -1)
-        row[has_row] = rows.add(keys[has_row])
+        names = self.names[reserved]
+        row[has_row] = rows.add(keys[has_row], names[has_row])
         share = covered.hours[reserved] / hours * np.where(divided, 1.0, of_gang)
         rows.put(row[has_row], FIRST, columns[reserved[has_row]], share[has_row])
         rows.put(row[divided], SECOND, gangs, -1.0)
-        row[divided] = rows.add(keys[divided] + 1)
+        row[divided] = rows.add(keys[divided] + 1, name_numbers(names[divided], np.ones_like(names[divided])))
         rows.put(row[divided], FIRST, gangs, of_gang[divided])
         pair, starts = self.starts.look_up(covered.item_set[reserved[has_row]], self._months_of(level[has_row]))
         rows.put(row[has_row][pair], SECOND, starts, -1.0)
@@ -244,7 +272,7 @@ class _CoveredLevels:
         has_row = is_unsold.copy()
         has_row[covered.level] = True
         at, row = np.flatnonzero(has_row), np.full(len(has_row), -1)
-        row[at] = rows.add((at + 1) * of_level - 1, np.where(is_unsold[at], 0.0, -np.inf))
+        row[at] = rows.add((at + 1) * of_level - 1, self.level_names[at], np.where(is_unsold[at], 0.0, -np.inf))
         rows.put(row[covered.level], FIRST, columns, covered.hours)
         there = has_row[levels.work_level]
         rows.put(row[levels.work_level[there]], SECOND, levels.work_column[there], -levels.work_hours[there])
@@ -257,7 +285,8 @@ class _CoveredLevels:
         covered, month, blocks = self.covered, self._months_of(self.covered.level), len(self.demands.block_hours) + 1
         key = (covered.item_set * (int(month.max(initial=0)) + 1) + month) * blocks + covered.block + 1
         each, first, which = np.unique(key, return_index=True, return_inverse=True)
-        row = rows.add(first_key + first)
+        names = name_numbers(self.set_names[covered.item_set[first]], month[first], covered.block[first])
+        row = rows.add(first_key + first, names)
         used, taken = columns.copy(), covered.weight.copy()
         used[covered.in_gangs], taken[covered.in_gangs] = days, self.levels.span[covered.level[covered.in_gangs]]
         rows.put(row[which], FIRST, used, taken)

@@ -29,7 +29,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import NamedTuple
 
 from planner.finance.cashflow import Terms
 from planner.optimization.candidate_dominance import (
@@ -37,6 +38,7 @@ from planner.optimization.candidate_dominance import (
     DominanceSetting,
     Place,
     costs_no_more,
+    emission_per_hour,
     find_mixed_places,
     may_replace,
     shares_nodes,
@@ -53,12 +55,6 @@ from planner.supply.homes import Home, home_of
 from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
 FULL_COLUMNS = 6_000
 """Markets of at most about so many decisions are not pruned where there are targets on commitments."""
 
@@ -71,17 +67,14 @@ def build_choice_set(
     slots = [demands.count_slots(need) for need in demands.needs]
     if rules.commitment_targets and sum(slots[c.need] for c in market.candidates) <= FULL_COLUMNS:
         return full_choice_set(market, assumptions, terms, len(demands.needs))
-    rates = hourly_rates(market, assumptions, terms)
+    kept = _undominated_places(market, rules, assumptions)
+    here = _keep_places(market, kept)
+    rates = hourly_rates(here, assumptions, terms, kept)
     setting = DominanceSetting(
-        market, demands.needs, rates, rules, terms, HomeCosts(market, demands, rates, rules, terms), assumptions
+        here, demands.needs, rates, rules, terms, HomeCosts(here, demands, rates, rules, terms), assumptions
     )
-    kept = _undominated_places(setting)
-    resources = market.resources
-    hourly = [
-        [c for c in candidates if resources[c.resource].place in kept]
-        for candidates in group_by_need(market, rates, len(demands.needs))
-    ]
-    shared = _kept_at(build_shared_resources(market, assumptions, terms, kept), kept, setting)
+    hourly = group_by_need(here, rates, len(demands.needs))
+    shared = _kept_at(build_shared_resources(here, assumptions, terms), kept, setting)
     shared = without_useless_starts(shared, setting)
     plain = [item for item in shared if item.resource.held is None and not item.weights]
     others = [item for item in shared if item.resource.held is not None or item.weights]
@@ -129,7 +122,7 @@ class _HourlyHome(NamedTuple):
 class _UsedRates(NamedTuple):
     """By month the cost of an hour of a unit in full use, and by place the units that a node-hour there takes."""
 
-    rates: Floats
+    rates: Sequence[float]
     weights: dict[Place, float]
 
 
@@ -154,72 +147,99 @@ class _PlaceOffer:
             or other.is_fixed
             or self.last_month < other.last_month
             or self.kg_per_hour > other.kg_per_hour
-            or not other.prices.keys() <= self.prices.keys()
         ):
             return False
-        if any(self.prices[key] > price for key, price in other.prices.items()):
-            return False
-        return all(
-            self.placed[key].units_per_node_hour >= candidate.units_per_node_hour * (1 - TOLERANCE)
-            and self.placed[key].around.no_more_than(candidate.around)
-            for key, candidate in other.placed.items()
-        )
+        prices, placed = self.prices, self.placed
+        for way, price in other.prices.items():
+            if prices.get(way, math.inf) > price:
+                return False
+        for key, candidate in other.placed.items():
+            here = placed[key]
+            if here.units_per_node_hour < candidate.units_per_node_hour * (1 - TOLERANCE):
+                return False
+            if not here.around.no_more_than(candidate.around):
+                return False
+        return True
 
 
-def _undominated_places(setting: DominanceSetting) -> frozenset[Place]:
+def _keep_places(market: Market, places: frozenset[Place]) -> Market:
+    """The market without the candidates at other places; what is set against committed money stays, since all of its
+    prices tell how old that of the money is."""
+    resources = market.resources
+    stays = [resource.place in places or resource.what == "covered" for resource in resources]
+    return replace(market, candidates=tuple(c for c in market.candidates if stays[c.resource]))
+
+
+def _undominated_places(market: Market, rules: LimitRules, assumptions: Assumptions) -> frozenset[Place]:
     """The places that no other region of the same type replaces; owned systems all stay."""
-    offers = _list_place_offers(setting)
-    by_type: dict[tuple[str, str], list[Place]] = defaultdict(list)
-    kept = {setting.place(candidate) for candidate in setting.market.candidates} - offers.keys()
-    for place in offers:
-        by_type[place[0], place[2]].append(place)
+    offers = _list_place_offers(market, rules, assumptions)
+    resources = market.resources
+    used = dict.fromkeys(candidate.resource for candidate in market.candidates)
+    kept = {resources[number].place for number in used} - offers.keys()
+    by_type: dict[tuple[str, str], list[tuple[float, Place, _PlaceOffer]]] = defaultdict(list)
+    for place, offer in offers.items():
+        by_type[place[0], place[2]].append((math.fsum(offer.prices.values()) / len(offer.prices), place, offer))
     for places in by_type.values():
-        places.sort(key=lambda place: (math.fsum(offers[place].prices.values()) / len(offers[place].prices), place))
-        undominated: list[Place] = []
-        for place in places:
-            if not any(offers[best].replaces(offers[place]) for best in undominated):
-                undominated.append(place)
-        kept.update(undominated)
+        undominated: list[_PlaceOffer] = []
+        for _, place, offer in sorted(places, key=itemgetter(0, 1)):
+            for best in undominated:
+                if best.replaces(offer):
+                    break
+            else:
+                undominated.append(offer)
+                kept.add(place)
     return frozenset(kept)
 
 
-def _list_place_offers(setting: DominanceSetting) -> dict[Place, _PlaceOffer]:
-    """The offer of each place in the cloud. One that counts against a quota or has existing capacity is fixed, and one
-    whose committed money covers other types of its region too."""
-    resources = setting.market.resources
+def _list_place_offers(market: Market, rules: LimitRules, assumptions: Assumptions) -> dict[Place, _PlaceOffer]:
+    """The offer of each place in the cloud."""
+    offers, at_place = _open_place_offers(market, rules)
+    resources, limits_carbon = market.resources, rules.limits_carbon
+    for candidate in market.candidates:
+        need, number, gang = candidate[:3]
+        if number not in at_place:
+            continue
+        offer, option, price = at_place[number]
+        key, way = (need, gang), (need, gang, option)
+        known = offer.placed.get(key)
+        if known is None or candidate.units_per_node_hour < known.units_per_node_hour:
+            offer.placed[key] = candidate
+        if price < offer.prices.get(way, math.inf):
+            offer.prices[way] = price
+        if limits_carbon:
+            offer.kg_per_hour = emission_per_hour(resources[number], rules, assumptions)
+    return offers
+
+
+def _open_place_offers(
+    market: Market, rules: LimitRules
+) -> tuple[dict[Place, _PlaceOffer], dict[int, tuple[_PlaceOffer, str, float]]]:
+    """The offers by place, still without prices, and for each resource with candidates its offer, way of paying and
+    price. A place that counts against a quota or has existing capacity is fixed, and one whose committed money covers
+    other types of its region too."""
+    resources = market.resources
     types: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for resource in resources:
         if resource.pool:
             types[resource.pool].add(resource.name)
     offers: dict[Place, _PlaceOffer] = {}
-    rented: dict[int, tuple[_PlaceOffer, str, float]] = {}
-    for number in dict.fromkeys(candidate.resource for candidate in setting.market.candidates):
+    at_place: dict[int, tuple[_PlaceOffer, str, float]] = {}
+    for number in dict.fromkeys(candidate.resource for candidate in market.candidates):
         resource = resources[number]
         if resource.quote is None:
             continue
         offer = offers.get(resource.place)
         if offer is None:
             offer = offers[resource.place] = _PlaceOffer({}, {})
-        rented[number] = (offer, resource.purchase_option, resource.quote.price.price_per_hour)
-        offer.last_month = min(offer.last_month, resource.last_month or math.inf)
-        offer.is_limited |= bool(setting.rules.quotas and setting.rules.counted(resource))
-        regional_pool = resource.pool and resource.region in resource.pool
-        if offer.is_limited or resource.held or (regional_pool and len(types[resource.pool]) > 1):
+        at_place[number] = (offer, resource.purchase_option, resource.quote.price.price_per_hour)
+        if resource.last_month:
+            offer.last_month = min(offer.last_month, resource.last_month)
+        if rules.quotas and rules.counted(resource):
+            offer.is_limited = True
+        pool = resource.pool
+        if offer.is_limited or resource.held or (pool and resource.region in pool and len(types[pool]) > 1):
             offer.is_fixed = True
-    limits_carbon = setting.rules.limits_carbon
-    for candidate in setting.market.candidates:
-        if candidate.resource not in rented:
-            continue
-        offer, option, price = rented[candidate.resource]
-        key = (candidate.need, candidate.gang)
-        known = offer.placed.setdefault(key, candidate)
-        if candidate.units_per_node_hour < known.units_per_node_hour:
-            offer.placed[key] = candidate
-        if price < offer.prices.setdefault(way := (*key, option), price):
-            offer.prices[way] = price
-        if limits_carbon:
-            offer.kg_per_hour = setting.kg_per_hour(candidate)
-    return offers
+    return offers, at_place
 
 
 def _kept_at(
@@ -338,32 +358,28 @@ def _fully_used_rates(
 ) -> dict[Place, tuple[float, ...]]:
     """By place with a shared resource, the least present cost of a node-hour in each month: by the hour (on `spot` or
     not), or of a commitment that is used in every hour."""
-    import numpy as np
-
-    ways: dict[Place, list[Floats | tuple[float, ...]]] = defaultdict(list)
+    ways: dict[Place, list[Sequence[float]]] = defaultdict(list)
     for used in used_rates:
         for place, weight in used.weights.items():
-            ways[place].append(used.rates * weight)
+            ways[place].append(used.rates if weight == 1 else [rate * weight for rate in used.rates])
     resources = setting.market.resources
     for number, rates in setting.rates.items():
         resource = resources[number]
         if resource.place in ways and (spot or not resource.interrupts):
             ways[resource.place].append(rates)
-    return {place: tuple(np.array(each).min(axis=0).tolist()) for place, each in ways.items()}
+    return {place: tuple(map(min, zip(*each, strict=True))) for place, each in ways.items()}
 
 
 def _spread_costs(setting: DominanceSetting, shared: Iterable[SharedResource]) -> list[_UsedRates]:
     """Of each shared resource, by month the least cost of an hour of a unit that is used in every hour, spread evenly
     over the months of its start."""
-    import numpy as np
-
     resources, spread = setting.market.resources, []
     for item in shared:
-        rates, hours = np.full(setting.terms.months, math.inf), item.hours(setting.terms.hours_per_month)
+        rates, hours = [math.inf] * setting.terms.months, item.hours(setting.terms.hours_per_month)
         for start in item.starts:
-            months = slice(start.covers.start - 1, start.covers.stop - 1)
             an_hour = start.present_cost / (len(start.covers) * hours)
-            rates[months] = np.minimum(rates[months], an_hour)
+            for month in start.covers:
+                rates[month - 1] = min(rates[month - 1], an_hour)
         weights = {resources[c.resource].place: item.weight(c) for c in item.candidates}
         spread.append(_UsedRates(rates, weights))
     return spread

@@ -269,7 +269,7 @@ def _add_quota_rows(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
     """No more nodes at once than each quota leaves, counted as `supply.quotas` does: whole nodes of each type
-    and purchase option, whole gangs, the busiest hours of different workloads added up."""
+    and purchase option, whole gangs, the busiest hours of different workloads added up, unless they share nodes."""
     running = _peak_hourly_nodes(program, setting)
     for index, item in enumerate(shared):
         if item.resource.held is None and item.resource.unit != "money" and setting.rules.counted(item.resource):

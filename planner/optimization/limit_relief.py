@@ -19,8 +19,9 @@ from planner.optimization.linear_program import (
 )
 from planner.optimization.model import build_program
 from planner.optimization.narrowed_setting import narrow_large_problem
+from planner.optimization.plan_search import EXACT_COLUMNS
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import find_conflict, solve_program
+from planner.optimization.solver import GAP_TARGET, find_conflict, solve_program
 from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass
@@ -34,6 +35,8 @@ NEGLIGIBLE_MULTIPLIER = 1e-9
 EXPLAIN_WORK = 2e6
 """Work of each search for what is in the way of an impossible strategy, or what a higher limit is worth: beyond it that
 is not known."""
+SHORTAGE_GAP = 0.02
+"""Of the least work that stays undone, in programs that are not searched to the smallest gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     that are nearly taken."""
     problem = narrow_large_problem(name, setting)
     relaxed = allow_shortage(build_program(problem.setting, problem.scope))
-    solution = solve_program(relaxed, work=EXPLAIN_WORK)
+    gap = GAP_TARGET if len(relaxed.columns) <= EXACT_COLUMNS else SHORTAGE_GAP
+    solution = solve_program(relaxed, work=EXPLAIN_WORK, gap=gap)
     missing: dict[int, float] = defaultdict(float)
     for column, value in zip(relaxed.columns, solution.values, strict=False):
         if column.kind == "short" and value > 0:

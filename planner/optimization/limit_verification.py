@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from planner.finance.cashflow import Payment, present_cost
 from planner.optimization.solution import (
+    CandidateUse,
     ResourceOrder,
     list_payments,
     overhead_payments,
@@ -19,6 +20,7 @@ from planner.request.calendar import name_quarter
 from planner.supply import onprem
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
 from planner.supply.payments import covered_months, delivered_months
+from planner.supply.quotas import count_in_busiest_block
 from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
 
@@ -106,10 +108,15 @@ def _check_quotas(plan: VerifiedPlan) -> Iterator[Violation]:
     if not quotas:
         return
     by_hour: dict[tuple[Resource, int], float] = defaultdict(float)
+    pooled: dict[tuple[Resource, int], list[Sequence[float]]] = defaultdict(list)
     for use in plan.decisions.shares:
         resource = plan.resource(use.candidate)
-        if resource.what in ("hourly", "covered"):
+        if resource.what in ("hourly", "covered") and plan.need(use.candidate).workload.shares_nodes:
+            pooled[resource, use.month].append(_nodes_by_block(plan, use))
+        elif resource.what in ("hourly", "covered"):
             by_hour[resource, use.month] += use.nodes
+    for at, uses in pooled.items():
+        by_hour[at] += count_in_busiest_block(uses)
     resources = {order.resource.key: order.resource for order in plan.decisions.bought}
     for (key, month), units in active_units(plan).items():
         resource = resources[key]
@@ -124,6 +131,14 @@ def _check_quotas(plan: VerifiedPlan) -> Iterator[Violation]:
         free = max(quota.limit - (quota.used or 0.0), 0.0)
         if exceeds(amount, free):
             yield Violation("quota", " ".join(quota_key), month, amount, free)
+
+
+def _nodes_by_block(plan: VerifiedPlan, use: CandidateUse) -> tuple[float, ...]:
+    """The nodes of a use in each load block; one number for work at any hour and for gangs that span nodes."""
+    hours = {part.block: part.node_hours for part in use.blocks}
+    if use.candidate.nodes_per_gang > 1 or min(hours, default=-1) < 0:
+        return (use.nodes,)
+    return tuple(hours.get(block, 0.0) / plan.hours(block) for block in range(len(plan.setting.demands.block_hours)))
 
 
 def _check_budgets(plan: VerifiedPlan) -> Iterator[Violation]:

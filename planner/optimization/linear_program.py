@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -92,7 +93,7 @@ class LinearProgram:
     """Columns with cost and bounds, rows as lower <= a x <= upper with their entries, ready for a solver.
 
     `row_need` is the workload whose task a row is (-1: none), `row_limit` the limit that it is (None: none) and
-    `row_scale` the divisor of its entries.
+    `row_scale` the divisor of its entries. There are ten times as many entries as columns, so they are in arrays.
     """
 
     columns: list[ProgramColumn] = field(default_factory=list)
@@ -105,9 +106,9 @@ class LinearProgram:
     row_need: list[int] = field(default_factory=list)
     row_limit: list[RequestLimit | None] = field(default_factory=list)
     row_scale: list[float] = field(default_factory=list)
-    entry_row: list[int] = field(default_factory=list)
-    entry_column: list[int] = field(default_factory=list)
-    entry_value: list[float] = field(default_factory=list)
+    entry_row: array[int] = field(default_factory=lambda: array("q"))
+    entry_column: array[int] = field(default_factory=lambda: array("q"))
+    entry_value: array[float] = field(default_factory=lambda: array("d"))
     steps: list[CandidateActivity] = field(default_factory=list)
 
     @property
@@ -126,20 +127,23 @@ class LinearProgram:
     def row(
         self, lower: float, upper: float, entries: RowEntries, need: int = -1, limit: RequestLimit | None = None
     ) -> None:
-        """A row scaled so that its largest entry is 1; one without entries is left out."""
+        """A row scaled so that its largest entry is 1, or a smaller limit: what the solver may leave is a part of that.
+        One without entries is left out."""
         if not entries:
             return
         columns, values = zip(*entries, strict=True)
         scale = max(map(abs, values)) or 1.0
+        if limit is not None and 0 < upper < scale:
+            scale = max(upper, FEASIBILITY * scale)
         number = len(self.row_lower)
         self.row_lower.append(lower / scale)
         self.row_upper.append(upper / scale)
         self.row_need.append(need)
         self.row_limit.append(limit)
         self.row_scale.append(scale)
-        self.entry_row += [number] * len(entries)
-        self.entry_column += columns
-        self.entry_value += values if scale == 1.0 else [value / scale for value in values]
+        self.entry_row.extend([number] * len(entries))
+        self.entry_column.extend(columns)
+        self.entry_value.extend(values if scale == 1.0 else [value / scale for value in values])
 
     def add_columns(
         self,
@@ -169,9 +173,9 @@ class LinearProgram:
         first = np.flatnonzero(np.diff(entry_row, prepend=-1))
         scale = np.maximum.reduceat(np.abs(entry_value), first)
         scale[scale == 0] = 1.0
-        self.entry_row += (entry_row + len(self.row_lower)).tolist()
-        self.entry_column += entry_column.tolist()
-        self.entry_value += (entry_value / scale[entry_row]).tolist()
+        self.entry_row.frombytes((entry_row + len(self.row_lower)).tobytes())
+        self.entry_column.frombytes(entry_column.tobytes())
+        self.entry_value.frombytes((entry_value / scale[entry_row]).tobytes())
         self.row_lower += (lower / scale).tolist()
         self.row_upper += (upper / scale).tolist()
         self.row_need += [-1] * len(scale)
@@ -191,7 +195,7 @@ class LinearProgram:
     def copy(self) -> LinearProgram:
         """Another program with the same columns and rows, to be changed on its own."""
         names = [name for name in self.__slots__ if name != "steps"]
-        return replace(self, **{name: list(getattr(self, name)) for name in names})
+        return replace(self, **{name: getattr(self, name)[:] for name in names})
 
     def entry(self, row: int, column: int, value: float) -> None:
         """One more entry of a row, in the row's own scale."""

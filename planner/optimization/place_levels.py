@@ -10,6 +10,7 @@ import math
 from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
+from planner.optimization.program_names import name_numbers, name_values
 from planner.optimization.row_table import join_numbers
 from planner.optimization.stays import Place, Stay
 from pricing.frozen_values import dataclass
@@ -55,6 +56,13 @@ class WorkLevels:
     work_level: Numbers
     work_column: Numbers
     work_hours: Floats
+
+    def name_levels(self) -> Numbers:
+        """The name of each level (program_names.py)."""
+        import numpy as np
+
+        kinds = [name_values(each.place, sorted(each.elsewhere), each.span, each.need) for each in self.kinds]
+        return name_numbers(np.array(kinds)[self.kind], self.month, self.block, self.rate.view(np.int64))
 
 
 @dataclass(slots=True)

@@ -44,6 +44,7 @@ from planner.optimization.linear_program import (
 )
 from planner.optimization.model import StrategyScope, add_start_columns
 from planner.optimization.place_levels import LevelWork
+from planner.optimization.program_names import NameList, ProgramNames, name_numbers
 from planner.optimization.resource_groups import ResourceGroup, list_groups, list_starts
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay, list_stays
@@ -72,6 +73,7 @@ class PlaceProgram:
     stays: list[list[Stay]]
     groups: dict[Place, list[ResourceGroup]]
     capacity: CapacityRows
+    names: ProgramNames
 
 
 def build_place_program(
@@ -94,8 +96,10 @@ def build_place_program(
     add_ownership_constraints(builder.program, setting, allowed.shared)
     add_carbon_rows(builder.program, setting, allowed.shared, builder.emitted)
     program = builder.program
-    numbers = program.to_arrays()
-    return PlaceProgram(program, numbers, builder.homes, builder.overflow, stays_by_need, builder.groups, capacity)
+    builder.names.name_rest(program, "limits")
+    numbers, names = program.to_arrays(), builder.names.list_names()
+    homes, overflow, groups = builder.homes, builder.overflow, builder.groups
+    return PlaceProgram(program, numbers, homes, overflow, stays_by_need, groups, capacity, names)
 
 
 @dataclass(slots=True)
@@ -105,6 +109,7 @@ class _Builder:
     used: Collection[Place] | None
     """Places whose shared resources may be started; None: all."""
     program: LinearProgram = field(default_factory=LinearProgram)
+    names: NameList = field(default_factory=NameList)
     homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
     overflow: dict[int, Place] = field(default_factory=dict)
     work: LevelWork = field(default_factory=LevelWork)
@@ -118,6 +123,8 @@ class _Builder:
     """Places where committed money may pay."""
 
     def __post_init__(self) -> None:
+        import numpy as np
+
         if self.setting.rules.limits_carbon:
             rules, assumptions = self.setting.rules, self.setting.assumptions
             for resource in self.setting.market.resources:
@@ -128,10 +135,15 @@ class _Builder:
         self.money = frozenset(place for place, there in self.groups.items() if any(g.is_money for g in there))
         open_items = None if self.used is None else set(_list_open(self.setting, self.allowed, self.used))
         self.started = add_start_columns(self.program, self.allowed.shared, self.setting.demands, open_items)
+        starts = np.array([(each.owner, each.month) for each in self.program.columns], dtype=np.int64).reshape(-1, 2)
+        self.names.add(name_numbers(*starts.T.copy()), np.empty(0, dtype=np.int64))
 
     def add_homes(self, index: int, stays: Sequence[Stay]) -> None:
         """Work that is due in its months: one home, and another one from the end of its type on."""
-        chosen = [(stay, self._add_home(stay, 1, whole=True)) for stay in stays]
+        chosen = []
+        for stay in stays:
+            chosen.append((stay, self._add_home(stay, 1, whole=True)))
+            self._name_stay(stay)
         self.program.row(1.0, 1.0, [(u, 1.0) for _, u in chosen] or [self._impossible(index)], index)
         months = self.setting.terms.months
         for end in sorted({stay.last_month for stay in stays if stay.last_month < months}):
@@ -139,6 +151,7 @@ class _Builder:
             lasting = [stay for stay in stays if stay.last_month >= months and not is_owned_place(stay.place)]
             moves = [(self._add_home(stay, end + 1, whole=True), 1.0) for stay in lasting]
             self.program.row(0.0, 0.0, [*moves, *leaving])
+        self.names.name_rest(self.program, index)
 
     def add_deadline(self, index: int, stays: Sequence[Stay]) -> None:
         """Work that is done by a month: one home, and a share for each month."""
@@ -154,7 +167,9 @@ class _Builder:
             if steady and spot:
                 limit = self.setting.rules.spot_share(self.setting.demands.needs[index])
                 self.program.row(-math.inf, 0.0, [*((f, 1.0) for f in spot), (u, -limit)])
+            self._name_stay(stay)
         self.program.row(1.0, 1.0, chosen or [self._impossible(index)], index)
+        self.names.name_rest(self.program, index)
 
     def _limit_months(self, stay: Stay, u: int, shares: Sequence[int]) -> None:
         """In a month no more of the work than gangs at once can do, of a home in part no more than that part: the bound
@@ -181,6 +196,7 @@ class _Builder:
         for task in list_tasks(index, demands):
             self.program.row(1.0, 1.0, of_task[task] or [self._impossible(index)], index)
             self.program.row(-math.inf, self.setting.rules.spot_share(demands.needs[index]), on_spot[task])
+        self.names.name_rest(self.program, index)
 
     def add_levels(self) -> CapacityRows:
         """What shared resources do at each level, and no more than they can in all."""
@@ -188,7 +204,8 @@ class _Builder:
         starts = list_starts(self.groups.values(), self.started, self.setting.terms.months)
         if levels is None:
             return CapacityRows.none(starts.numbers)
-        return add_levels(self.program, levels, SharedOffers(self.allowed.shared, self.groups, starts), demands)
+        offers = SharedOffers(self.allowed.shared, self.groups, starts)
+        return add_levels(self.program, levels, offers, demands, self.names)
 
     def _add_home(self, stay: Stay, first: int, *, whole: bool) -> int:
         """The column of a home from a month on, with its work: none where some of that is not sold and no unit may do
@@ -206,6 +223,11 @@ class _Builder:
             slots = (there & (hours > 0)).nonzero()[0]
             self._add_work(stay, slots, np.full(len(slots), u), hours[slots], rates[slots])
         return u
+
+    def _name_stay(self, stay: Stay) -> None:
+        """The columns and rows that a stay has of its own are called after it."""
+        hours = stay.steady_hours.tobytes(), stay.spot_hours.tobytes(), stay.steady_rates.tobytes()
+        self.names.name_rest(self.program, stay.need, stay.place, stay.overflow, stay.last_month, *hours)
 
     def _note_home(self, stay: Stay, column: int) -> None:
         self.homes[stay.need, stay.place].append(column)

@@ -34,6 +34,7 @@ from planner.optimization.solver import (
     GAP_TARGET,
     NO_SOLUTION,
     Solution,
+    is_impossible,
     relax_program,
     solve_program,
     solve_small_program,
@@ -49,8 +50,8 @@ EXACT_COLUMNS = 15_000
 UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
 MORE_HOMES, FAR_GAP = 4, 0.05
-"""Times as many homes where a selection cannot do all of the work; the distance from the bound from which on the
-program by place chooses again, where it is small."""
+"""Times as many homes where a selection cannot do all of the work; the distance from the bound from which on a plan is
+so far from it that a better one is looked for: by the small program by place, and while the whole is proven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
             start=plan.solution,
             work=limits.work,
             gap=gap,
-            proof_only=bool(plan.solution.values),
+            proof_only=_is_near(plan, FAR_GAP),
             report=report,
         )
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
@@ -186,8 +187,9 @@ class _Search:
                 best = self._take_better(best, choice, is_bound=False)
         if best is not None:
             return best
-        if self.whole is not None and relax_program(self.whole).status == "infeasible":
-            return SearchedPlan(self.setting, self.allowed, self.whole, NO_SOLUTION, self.columns)
+        whole = self.whole or build_program(self.setting, self.allowed)
+        if is_impossible(whole):
+            return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
         more, most = max(nearest, 1), max(map(len, ranking.nearest), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]

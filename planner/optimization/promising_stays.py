@@ -9,7 +9,7 @@ gap. The bound so holds for all stays.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ from planner.optimization.home_search import StayPricer
 from planner.optimization.model import StrategyScope
 from planner.optimization.node_prices import CapacityPrices, LeastCost, NodePrices, least_cost, price_nodes
 from planner.optimization.place_program import PlaceProgram, build_place_program
+from planner.optimization.program_names import NamedBasis
 from planner.optimization.resource_groups import ResourceGroup, list_groups
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import Solution, relax_program
 from planner.optimization.stays import Place, Stay, list_stays
-from planner.supply.homes import is_owned_place
 from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ NEAREST = 4
 """Stays of each workload that are included in any case: the cheapest with commitments in full use."""
 LEFT_SHARE = 0.1
 """Of the gap that ends a search: what the bound may lose by stays that are left out."""
-FEW = 0.1
-"""Of the stays in the program: so many that may be cheaper are first priced together at their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +62,11 @@ def relax_promising(setting: PlanningContext, allowed: StrategyScope, gap: float
     """The relaxation of a strategy by place over all stays, to a small part of the `gap`."""
     search = _StaySearch.of(setting, allowed)
     included = search.choose_first()
+    before = None
     while True:
         program = build_place_program(setting, allowed, search.list_included(included))
-        relaxed = relax_program(program.numbers)
+        relaxed = relax_program(program.numbers, None if before is None else before.carry(program.names))
+        before = NamedBasis.of(program.names, relaxed)
         if all(map(all, included)):
             return PromisingStays(program, relaxed, search.stays, [[0.0] * len(each) for each in included])
         if not relaxed.values:
@@ -74,14 +74,13 @@ def relax_promising(setting: PlanningContext, allowed: StrategyScope, gap: float
             continue
         work_values = search.value_work(program, relaxed)
         losses = search.price_left_out(program, relaxed, work_values, included)
-        missed, most_missed = math.fsum(min(0.0, *each) for each in losses), LEFT_SHARE * gap * abs(relaxed.objective)
-        if -missed > most_missed and sum(loss < 0 for each in losses for loss in each) <= FEW * sum(map(sum, included)):
-            missed = max(missed, search.price_places(work_values, losses))
-        if -missed <= most_missed:
+        missed = math.fsum(min(0.0, *each) for each in losses)
+        if -missed <= LEFT_SHARE * gap * abs(relaxed.objective):
             return PromisingStays(program, replace(relaxed, bound=relaxed.bound + missed), search.stays, losses)
         included = [
             [was or loss < 0 for was, loss in zip(*each, strict=True)] for each in zip(included, losses, strict=True)
         ]
+        del program, relaxed  # else two programs would be in memory while the next is built
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,46 +185,6 @@ class _StaySearch:
             else [0.0] * len(are_there)
             for costs, are_there, value in zip(self.costs, included, work_values, strict=True)
         ]
-
-    def price_places(self, work_values: Sequence[float], losses: Sequence[Sequence[float]]) -> float:
-        """How much less than the relaxation of some stays that of all may cost at most: what the places of those that
-        lose nothing save with all of their stays, where work earns its value. Minus infinite where that is not
-        known."""
-        import numpy as np
-
-        listed = zip(self.stays, losses, strict=True)
-        found = {stay.place for each in listed for stay, loss in zip(*each, strict=True) if loss < 0}
-        places = self._join_places(found)
-        there = [[stay for stay in stays if stay.place in places] for stays in self.stays]
-        if any(stays and has_all for stays, has_all in zip(there, self.settled, strict=True)):
-            return -math.inf
-        part = build_place_program(self.setting, self.allowed, there)
-        if any(lower > 0 for lower in part.program.lower):  # existing units have a value already
-            return -math.inf
-        numbers, need = part.numbers, np.array(part.program.row_need)
-        paid = need[numbers.entry_row] >= 0
-        earned = np.array(work_values)[need[numbers.entry_row[paid]]]
-        cost = numbers.cost - np.bincount(numbers.entry_column[paid], earned, len(numbers.cost))
-        row_lower, row_upper = np.where(need >= 0, [[-np.inf], [np.inf]], [numbers.row_lower, numbers.row_upper])
-        solved = relax_program(replace(numbers, cost=cost, row_lower=row_lower, row_upper=row_upper))
-        return min(0.0, solved.bound) if solved.values else -math.inf
-
-    def _join_places(self, found: set[Place]) -> set[Place]:
-        """These places with all that have a shared resource, overflow or the site in common with one of them."""
-        resources, shared = self.setting.market.resources, self.allowed.shared
-        joined = [{resources[each.resource].place for each in item.candidates} for item in shared]
-        joined.append({place for place in self.groups if is_owned_place(place)})
-        joined += [set(places) for places in self._list_overflows()]
-        places = set(found)
-        while more := [each for each in joined if each & places and not each <= places]:
-            places.update(*more)
-        return places
-
-    def _list_overflows(self) -> Iterator[tuple[Place, ...]]:
-        for stays in self.stays:
-            for stay in stays:
-                if stay.overflows_to:
-                    yield stay.place, *(self.allowed.shared[item].resource.place for item in stay.overflows_to)
 
     def _price(self, found: CapacityPrices | None) -> NodePrices:
         demands, months = self.setting.demands, self.setting.terms.months

@@ -39,15 +39,17 @@ class RowTable:
     row they come by part, then column."""
 
     _keys: list[Numbers] = field(default_factory=list)
+    _names: list[Numbers] = field(default_factory=list)
     _lower: list[Floats] = field(default_factory=list)
     _entries: list[tuple[Numbers, Numbers, Numbers, Floats]] = field(default_factory=list)
     _count: int = 0
 
-    def add(self, keys: Numbers, lower: Floats | None = None) -> Numbers:
-        """New rows with these keys; returns their numbers for `put`."""
+    def add(self, keys: Numbers, names: Numbers, lower: Floats | None = None) -> Numbers:
+        """New rows with these keys and names; returns their numbers for `put`."""
         import numpy as np
 
         self._keys.append(keys)
+        self._names.append(names)
         self._lower.append(np.full(len(keys), -np.inf) if lower is None else lower)
         self._count += len(keys)
         return np.arange(self._count - len(keys), self._count)
@@ -59,12 +61,12 @@ class RowTable:
         parts, each = np.full(len(rows), part), np.broadcast_to(np.asarray(values, dtype=np.float64), len(rows))
         self._entries.append((rows, parts, columns, each))
 
-    def write(self, program: LinearProgram) -> Numbers:
-        """Adds the rows to a program; returns the number there of each."""
+    def write(self, program: LinearProgram) -> tuple[Numbers, Numbers]:
+        """Adds the rows to a program; returns the number there of each, and their names in the program's order."""
         import numpy as np
 
         if not self._count:
-            return np.empty(0, dtype=np.int64)
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         keys, lower = np.concatenate(self._keys), np.concatenate(self._lower)
         row, part, column, value = (np.concatenate(each) for each in zip(*self._entries, strict=True))
         ranks, before = rank_keys(keys), len(program.row_lower)
@@ -72,4 +74,4 @@ class RowTable:
         order = np.argsort(join_numbers(row, part, column))
         in_order = np.argsort(keys, kind="stable")
         program.add_rows(lower[in_order], np.zeros(len(keys)), row[order], column[order], value[order])
-        return ranks + before
+        return ranks + before, np.concatenate(self._names)[in_order]

@@ -1,5 +1,5 @@
-"""The only file that knows the solver: a program in, the best values and the proof out (HiGHS through highspy, plain
-arrays)."""
+"""A program in, the best values and the proof out. With solver_model.py the only file that knows the solver (HiGHS
+through highspy, plain arrays)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.optimization.search_progress import note_cut, seconds_left
+from planner.optimization.solver_model import Basis, load_solver, read_basis, set_basis
 from planner.request.errors import InternalError
 from planner.supply.recent_values import RecentValues
 from pricing.frozen_values import dataclass
@@ -36,6 +37,8 @@ IDLE_WORK, IDLE_GAP = 0.1, 0.02
 """A search for a plan alone, within this gap, ends where this share of its work has found nothing better."""
 FIRST_PLAN = 10
 """Times that work after which a search that has no plan at all ends without one."""
+GLANCE = 10
+"""Occasions of a search that only looks whether there is a solution at all."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 PROOF_ONLY: Mapping[str, float | str] = {
@@ -53,8 +56,11 @@ RELAXATION_ACCURACY = 1e-6
 """How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
 
 AGGREGATION = 1 << 12
-"""The rule of the presolve of HiGHS 1.15.1 that substitutes free columns: on the relaxation of one job with a leased
-node (7,115 columns) it takes 62 s and more, all else 0.05 s; on others leaving it out costs nothing."""
+"""The rule of the presolve of HiGHS 1.15.1 that substitutes free columns. On the relaxation of one job with a leased
+node (7,115 columns) it takes 62 s and more, all else 0.05 s. It leaves rows so dense that each round of cuts of a
+search may take 5 s (11,512 columns; without it the whole search 15 s). On others leaving it out costs nothing."""
+AGGREGATED_COLUMNS = 5_000
+"""Programs of at most so many columns are searched with that rule."""
 
 
 Report = Callable[[float, float], None]
@@ -67,7 +73,7 @@ VALUES_REMEMBERED = 1_000_000
 class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less; minus infinity where nothing is.
     Infeasible (proven) and unsolved (out of work or time): no values. `reduced_costs` of the columns and `multipliers`
-    of the rows: of a relaxation only.
+    of the rows, and the `basis`: of a relaxation only.
     `cut_by_clock`: the last resort ended it: another machine may find another."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
@@ -77,6 +83,7 @@ class Solution:
     reduced_costs: tuple[float, ...] = ()
     multipliers: tuple[float, ...] = ()
     cut_by_clock: bool = False
+    basis: Basis | None = None
 
 
 NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
@@ -150,7 +157,7 @@ def solve_small_program(program: LinearProgram, *, work: float, report: Report |
 
 
 def _relax_or_search(numbers: ProgramArrays, work: float, report: Report | None) -> Solution:
-    relaxed = _run_relaxation(numbers, {"presolve": "off"})
+    relaxed = _run_relaxation(numbers, None, {"presolve": "off"})
     if relaxed.status == "infeasible":
         return relaxed
     found = take_if_whole(numbers, relaxed)
@@ -218,7 +225,9 @@ def _run_search(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    highs = _load_solver(numbers, time_limit=seconds_left(time_limit_s), random_seed=0, mip_rel_gap=gap, **options)
+    rules = {"presolve_rule_off": AGGREGATION} if len(numbers.cost) > AGGREGATED_COLUMNS else {}
+    options = {"random_seed": 0, "mip_rel_gap": gap, **rules, **options}
+    highs = load_solver(numbers, time_limit=seconds_left(time_limit_s), **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
         known.col_value = list(start.values)
@@ -251,10 +260,20 @@ def _run_search(
     )
 
 
-def relax_program(program: LinearProgram | ProgramArrays) -> Solution:
-    """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none."""
+def relax_program(program: LinearProgram | ProgramArrays, basis: Basis | None = None) -> Solution:
+    """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none. It
+    goes on from a `basis`, if there is one: several optima may be equal, and this may be another."""
     numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
-    return _solve_once(_digest_program(numbers, ("relaxed",)), lambda: _run_relaxation(numbers))
+    return _solve_once(_digest_program(numbers, ("relaxed", basis)), lambda: _run_relaxation(numbers, basis))
+
+
+def is_impossible(program: LinearProgram) -> bool:
+    """Whether a program has no solution, so far as the beginning of a search shows it: a tenth of the time of a
+    relaxation where bounds alone are in each other's way."""
+    numbers = program.to_arrays()
+    search = partial(_run_search, numbers, TIME_LIMIT_S, None, None, GLANCE * len(numbers.cost), GAP_TARGET)
+    key = _digest_program(numbers, ("glance",))
+    return _solve_once(key, lambda: search({"presolve": "off"})).status == "infeasible"
 
 
 def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:
@@ -264,7 +283,7 @@ def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:
     import numpy as np
 
     parts = replace(numbers, whole=np.zeros_like(numbers.whole))
-    highs = _load_solver(parts, time_limit=seconds_left(TIME_LIMIT_S), solver="simplex", presolve="off")
+    highs = load_solver(parts, time_limit=seconds_left(TIME_LIMIT_S), solver="simplex", presolve="off")
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
         return None
@@ -272,14 +291,18 @@ def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:
     return np.array(multipliers) if has_ray else None
 
 
-def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | None = None) -> Solution:
+def _run_relaxation(
+    numbers: ProgramArrays, basis: Basis | None = None, more: Mapping[str, float | str] | None = None
+) -> Solution:
     import highspy
     import numpy as np
 
     parts = replace(numbers, whole=np.zeros_like(numbers.whole))
     # 50 workloads x 36 months in the cloud by place: 5 s; the interior point method 26 s, and without prices that prove
     options: dict[str, float | str] = {"solver": "simplex", "presolve_rule_off": AGGREGATION}
-    highs = _load_solver(parts, time_limit=seconds_left(TIME_LIMIT_S), **options, **(more or {}))
+    highs = load_solver(parts, time_limit=seconds_left(TIME_LIMIT_S), **options, **(more or {}))
+    if basis is not None:
+        set_basis(highs, basis)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -292,7 +315,7 @@ def _run_relaxation(numbers: ProgramArrays, more: Mapping[str, float | str] | No
     solution, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
     values, reduced, multipliers = map(tuple, (solution.col_value, solution.col_dual, solution.row_dual))
-    return Solution("optimal", objective, bound, values, reduced, multipliers)
+    return Solution("optimal", objective, bound, values, reduced, multipliers, basis=read_basis(highs))
 
 
 def _limit_search(occasions: int, idle: float, report: Report | None) -> Callable[[Any], None]:
@@ -321,37 +344,3 @@ def _limit_search(occasions: int, idle: float, report: Report | None) -> Callabl
             event.interrupt()
 
     return end
-
-
-def _load_solver(numbers: ProgramArrays, **options: float | str) -> Any:
-    """The solver with a program in it, silent and with one thread."""
-    import highspy
-
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types
-    for option, value in {"output_flag": False, "threads": 1, **options}.items():
-        highs.setOptionValue(option, value)
-    if highs.passModel(_build_highs_model(numbers)) == highspy.HighsStatus.kError:
-        raise InternalError("the solver does not take the program: it is malformed")
-    return highs
-
-
-def _build_highs_model(numbers: ProgramArrays) -> Any:
-    import highspy
-    import numpy as np
-
-    columns, rows = len(numbers.cost), len(numbers.row_lower)
-    order = np.lexsort((numbers.entry_row, numbers.entry_column))
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = columns, rows
-    lp.col_cost_ = numbers.cost
-    lp.col_lower_ = numbers.lower
-    lp.col_upper_ = numbers.upper
-    lp.row_lower_ = numbers.row_lower
-    lp.row_upper_ = numbers.row_upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.searchsorted(numbers.entry_column[order], np.arange(columns + 1)).astype(np.int32)
-    lp.a_matrix_.index_ = numbers.entry_row[order].astype(np.int32)
-    lp.a_matrix_.value_ = numbers.entry_value[order]
-    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-    lp.integrality_ = [kinds[whole] for whole in numbers.whole.tolist()]
-    return lp

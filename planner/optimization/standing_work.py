@@ -97,7 +97,8 @@ def add_standing_columns(
         return
     counted = pooled or divided
     nodes = (count_divisible_nodes if counted else count_nodes)(candidate, need, replicas)
-    column = work._replace(node_hours=0.0 if counted else nodes * hours, nodes=nodes)
+    there = 0.0 if counted else nodes * hours
+    column = ProgramColumn(work.kind, work.owner, work.month, work.block, work.task, there, work.units, nodes)
     share = program.column(column, data + rate * column.node_hours, upper, whole=False)
     if divided:
         group, most = candidate.nodes_per_gang, count_nodes(candidate, need, replicas)

@@ -238,19 +238,38 @@ def _months_with_units(rules: StrategyScope, program: LinearProgram, solution: S
     return frozenset(there)
 
 
+def _work_elsewhere(setting: PlanningContext, program: LinearProgram, solution: Solution) -> frozenset[int]:
+    """The columns of work that the solver's tolerance leaves at places where its workload, which may not spread, does
+    nothing else."""
+    needs, resources = setting.demands.needs, setting.market.resources
+    small: dict[int, tuple[int, Home]] = {}
+    working: set[tuple[int, Home]] = set()
+    for number, (column, value) in enumerate(zip(program.columns, solution.values, strict=True)):
+        if column.kind == "work" and value >= NEGLIGIBLE_SHARE:
+            candidate = program.steps[column.owner].candidate
+            if needs[candidate.need].may_spread:
+                continue
+            home = (candidate.need, home_of(candidate, resources))
+            if value < FEASIBILITY:
+                small[number] = home
+            else:
+                working.add(home)
+    return frozenset(number for number, home in small.items() if home not in working)
+
+
 def _read_uses(
     setting: PlanningContext, rules: StrategyScope, program: LinearProgram, solution: Solution
 ) -> tuple[CandidateUse, ...]:
     """Work of each candidate in each month: shares of tasks give the units, and the hours unless nodes are counted for
     them; pooled nodes are hours of those that share them, in proportion to what each of them needs. What the solver's
-    tolerance leaves on resources of which nothing was bought is left out."""
+    tolerance leaves on resources of which nothing was bought, or at homes that were not chosen, is left out."""
     hours: dict[UseKey, float] = defaultdict(float)
     units: dict[UseKey, float] = defaultdict(float)
     parts_of_nodes: dict[PoolKey, dict[UseKey, float]] = defaultdict(dict)
     pooled: dict[PoolKey, float] = {}
-    there = _months_with_units(rules, program, solution)
+    there, elsewhere = _months_with_units(rules, program, solution), _work_elsewhere(setting, program, solution)
     for number, (column, value) in enumerate(zip(program.columns, solution.values, strict=True)):
-        if column.kind not in ("work", "ready", "pooled") or value < NEGLIGIBLE_SHARE:
+        if column.kind not in ("work", "ready", "pooled") or value < NEGLIGIBLE_SHARE or number in elsewhere:
             continue
         step, key = program.steps[column.owner], (column.owner, column.month, column.block)
         if step.shared is not None and value < FEASIBILITY and (step.shared, column.month) not in there:

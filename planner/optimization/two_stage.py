@@ -295,8 +295,8 @@ def _append_program(joint: LinearProgram, program: LinearProgram, factor: float)
     joint.row_need += program.row_need
     joint.row_limit += program.row_limit
     joint.row_scale += program.row_scale
-    joint.entry_row += [row + rows for row in program.entry_row]
-    joint.entry_column += [column + columns for column in program.entry_column]
+    joint.entry_row.extend(row + rows for row in program.entry_row)
+    joint.entry_column.extend(column + columns for column in program.entry_column)
     joint.entry_value += program.entry_value
 
 

@@ -97,7 +97,7 @@ class _MarketBuilder:
     request: Request
     catalog: Catalog
     assumptions: Assumptions
-    resources: dict[tuple[str, ...], Resource] = field(default_factory=dict)
+    resources: list[Resource] = field(default_factory=list)
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
@@ -115,11 +115,10 @@ class _MarketBuilder:
         return self.book.list_offers(offering, self.catalog, self.request, self.assumptions)
 
     def number(self, resource: Resource) -> int:
-        known = self.numbers.get(resource.key)
-        if known is None:
-            self.resources[resource.key] = resource
-            known = self.numbers[resource.key] = len(self.numbers)
-        return known
+        number = self.numbers.setdefault(resource.key, len(self.resources))
+        if number == len(self.resources):
+            self.resources.append(resource)
+        return number
 
 
 @dataclass(slots=True)
@@ -166,7 +165,7 @@ def build_market(
             else:
                 _add_commitment_candidates(build, search, resource)
         refused.append(search.refused)
-    return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refused), tuple(build.gaps))
+    return Market(tuple(build.resources), tuple(build.candidates), tuple(refused), tuple(build.gaps))
 
 
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
@@ -182,21 +181,20 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
         search.refused[offering.key] = NOT_SOLD
         return
     work = {interrupts: _work_per_node_hour(build, search.need, gang_fits, interrupts) for interrupts in (False, True)}
-    for offer in here:
-        option, resource = offer.option, offer.resource
-        if option is None or resource is None or use_refusal(offer.quote, option, search.need) is not None:
+    for quote, key, place, _, option, resource in here:
+        if option is None or resource is None or use_refusal(quote, option, search.need) is not None:
             continue
-        around = _data_costs_at(build, search, offer.place)
+        around = _data_costs_at(build, search, place)
         if around is None:
-            search.refused[offer.key] = NO_DATA_PRICE
+            search.refused[key] = NO_DATA_PRICE
             continue
         if resource.last_start == 0:
-            search.refused[offer.key] = late_start_refusal(offer.quote, option)
+            search.refused[key] = late_start_refusal(quote, option)
             continue
         number = build.number(resource)
         for fit, units in zip(gang_fits, work[option.INTERRUPTS], strict=True):
-            if (too_large := gang_refusal(offer.quote, workload, fit.nodes_per_gang)) is not None:
-                search.refused[offer.key] = too_large
+            if (too_large := gang_refusal(quote, workload, fit.nodes_per_gang)) is not None:
+                search.refused[key] = too_large
             elif units is not None:
                 build.candidates.append(_build_candidate(search.index, number, fit, units, around))
 

@@ -94,8 +94,12 @@ def find_carbon_gap(resource: Resource, energy: NodeEnergy) -> Gap | None:
     return None
 
 
-def exclude_unknown_carbon(market: Market, figures: CarbonFigures, assumptions: Assumptions) -> Market:
-    """The market without candidates of which no carbon figure is known: whether they are within a limit is unknown."""
+def exclude_unknown_carbon(market: Market, request: Request, catalog: Catalog, assumptions: Assumptions) -> Market:
+    """Under a limit on carbon, the market without candidates of which no carbon figure is known: whether they are
+    within it is unknown."""
+    if request.limits.carbon_kg_per_year is None:
+        return market
+    figures = carbon_figures(request, catalog)
     unknown: dict[int, Gap] = {}
     for number, resource in enumerate(market.resources):
         gap = find_carbon_gap(resource, node_energy(resource, figures, assumptions))

@@ -88,12 +88,15 @@ class ChoiceSet:
     is_partial: bool = False
 
 
-def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:
-    """Present cost of a node-hour in each month. Payments are in proportion to the price: one curve per kind."""
+def hourly_rates(
+    market: Market, assumptions: Assumptions, terms: Terms, places: Container[tuple[str, ...]] | None = None
+) -> dict[int, tuple[float, ...]]:
+    """Present cost of a node-hour in each month, at some places or (None) all. Payments are in proportion to the price:
+    one curve per kind."""
     curves: dict[tuple[str, bool], tuple[float, ...]] = {}
     rates = {}
     for number, resource in enumerate(market.resources):
-        if resource.what != "hourly" or resource.quote is None:
+        if resource.what != "hourly" or resource.quote is None or not (places is None or resource.place in places):
             continue
         price = resource.quote.price
         like = (price.kind, bool(getattr(price, "adjustment", "")))
@@ -120,18 +123,16 @@ def _curve_key(like: tuple[object, ...], kind: str, terms: Terms) -> Hashable | 
     return (like, terms) if kind in load_own_options() else None
 
 
-def build_shared_resources(
-    market: Market, assumptions: Assumptions, terms: Terms, places: Container[tuple[str, ...]] | None = None
-) -> list[SharedResource]:
+def build_shared_resources(market: Market, assumptions: Assumptions, terms: Terms) -> list[SharedResource]:
     """Everything that is started: nodes and node-days with all their starts, then pools of committed money, each with
-    all that it covers; existing capacity last. `places`: nodes at others are left out (None: none)."""
+    all that it covers; existing capacity last."""
     grouped: dict[int, list[Candidate]] = {n: [] for n, r in enumerate(market.resources) if r.held is not None}
     pools: dict[tuple[str, ...], list[Candidate]] = {}
     for candidate in market.candidates:
         resource = market.resources[candidate.resource]
         if resource.what == "covered":
             pools.setdefault(resource.pool, []).append(candidate)
-        elif resource.what != "hourly" and (places is None or resource.held is not None or resource.place in places):
+        elif resource.what != "hourly":
             grouped.setdefault(candidate.resource, []).append(candidate)
     curves: StartCurves = {}
     shared_resources = []

@@ -53,16 +53,23 @@ def count_running_nodes(request: Request, strategy: Strategy) -> dict[RentedNode
     days of nodes are spread over their month.
 
     Work that may run at any hour of its month is counted spread evenly over it, in whole gangs where a gang spans
-    nodes. The nodes that different workloads use in part add up, as do their busiest hours: a plan has no schedule
-    that would show which hours coincide.
+    nodes. The nodes that different workloads use in part add up, as do their busiest hours; of workloads that share
+    nodes the busiest hour of all together counts.
     """
     by_type: dict[RentedNodeType, RunningNodes] = {}
+    sharing = {workload.name for workload in request.workloads if workload.shares_nodes}
+    pooled: dict[tuple[RentedNodeType, int], list[Sequence[float]]] = defaultdict(list)
     for use in strategy.uses:
         if option := parse_purchase_option(use.purchase_option):
-            line = by_type.setdefault(RentedNodeType(use.provider, use.region, use.name, option.kind), RunningNodes())
+            node_type = RentedNodeType(use.provider, use.region, use.name, option.kind)
+            line = by_type.setdefault(node_type, RunningNodes())
             line.workloads[use.workload] = None
-            if use.what == "hourly":
+            if use.what == "hourly" and use.workload in sharing:
+                pooled[node_type, use.month].append(use.block_nodes or (use.nodes,))
+            elif use.what == "hourly":
                 line.nodes[use.month] += use.nodes
+    for (node_type, month), uses in pooled.items():
+        by_type[node_type].nodes[month] += count_in_busiest_block(uses)
     for purchase in strategy.purchases:
         if purchase.unit != "money" and (option := parse_purchase_option(purchase.purchase_option)):
             line = by_type.setdefault(
@@ -72,6 +79,12 @@ def count_running_nodes(request: Request, strategy: Strategy) -> dict[RentedNode
             for month in range(purchase.usable_from, min(purchase.usable_to, request.months) + 1):
                 line.nodes[month] += at_once
     return by_type
+
+
+def count_in_busiest_block(uses: Sequence[Sequence[float]]) -> float:
+    """The most nodes at once of uses that share nodes: the nodes of each in every load block, or one number for all."""
+    blocks = max(map(len, uses), default=0)
+    return max((math.fsum(use[min(block, len(use) - 1)] for use in uses) for block in range(blocks)), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_doctor_tells_a_solver_that_does_not_work(planner, monkeypatch):
     def broken(*_, **__):
         raise OSError("libhighs.so: cannot open shared object file")
 
-    monkeypatch.setattr("planner.optimization.solver._load_solver", broken)
+    monkeypatch.setattr("planner.optimization.solver.load_solver", broken)
     ran = planner("doctor")
     assert ran.code == 1
     assert "a tiny plan fails: OSError: libhighs.so" in ran.err

@@ -19,9 +19,12 @@ from pathlib import Path
 import pytest
 
 from planner.request.models import Request
+from tests.fuzz.plans.answer import Answer
+from tests.fuzz.plans.check_work import standing_nodes_are_whole
 from tests.fuzz.plans.checker import find_faults
 from tests.fuzz.plans.defects import DEFECTS, IN_THE_PLAN, SMALL, plant
 from tests.fuzz.plans.draw import AS_OF, EXCHANGE_RATES, RATES_FILE, draw
+from tests.fuzz.plans.question import Question
 from tests.fuzz.plans.run import check_request, run_seed
 from tests.golden.runner import case_folder, run_command
 
@@ -105,6 +108,25 @@ def test_the_checker_imports_nothing_of_the_product():
 @pytest.mark.parametrize("name", SMALL)
 def test_the_checker_passes_sound_plans(plans, name):
     assert list(map(str, find_faults({"as_of": AS_OF, **SMALL[name]}, plans[name]))) == []
+
+
+@pytest.mark.parametrize(("spares", "short"), [(3, []), (4, ["too few replicas in all places"])])
+def test_the_checker_lets_replicas_be_of_the_size_of_which_most_stand(spares, short):
+    """One request a second is one replica of one T4, or one of four at ten times its speed, and the spares beside. A
+    node of four T4s holds four small replicas (all with 3 spares, 4 of 5 with 4) and one large (1 of 4, 1 of 5),
+    although it does more work with that."""
+    job = {"name": "api", "kind": "inference", "spread": True, "spare_replicas": spares}
+    question = Question({"as_of": AS_OF, "months": 1, "workloads": [job | {"demand": {"requests_per_second": 1}}]})
+    rates = [{"gang": 1, "units_per_hour": 3_600}, {"gang": 4, "units_per_hour": 36_000}]
+    plan = {"assumptions": [], "block_of_hour": [], "throughput": [
+        {"workload": "api", "accelerator": "T4-16GB", "explanation": []} | each for each in rates]}  # fmt: skip
+    use = {
+        "workload": "api", "month": 1, "what": "hourly", "provider": "aws", "region": "us-east-1",
+        "name": "g4dn.12xlarge", "purchase_option": "on_demand", "accelerator": "T4-16GB", "accelerators_per_node": 4,
+        "node_hours": 730, "nodes": 1, "units": 3_600 * 730, "block_nodes": [],
+    }  # fmt: skip
+    answer = Answer(question, plan, {"name": "cloud", "uses": [use], "purchases": []})
+    assert [fault.rule for fault in standing_nodes_are_whole(answer)] == short
 
 
 @pytest.mark.one_in(4)

@@ -137,7 +137,7 @@ def test_every_import_contract_of_the_house_is_there(project):
         "Only adapters know the clouds' SDKs",
         "No purchase option knows another",
         "No output format knows another",
-        "One file knows the solver",
+        "Two know the solver: the search, and the model that it is given",
         "Two know the workbook writer: the report, and the empty sheet to fill in",
     } <= names
 

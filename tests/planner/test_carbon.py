@@ -159,9 +159,27 @@ def test_verification_adds_up_the_emission_on_its_own(verified):
     assert violation.found == pytest.approx(15_015)
 
 
-def test_work_without_a_known_place_is_told_that_the_limit_is_in_the_way(catalog, ask):
-    found = plan(ask(service(), **POLAND, **on_demand(carbon_kg_per_year=1e9)), catalog)
-    assert any("without its limit of carbon_kg_per_year" in str(r) for r in found.strategy("cloud").reasons)
+def test_work_without_a_known_place_is_told_what_would_serve_it_under_the_limit(catalog, ask):
+    """Without its figure Poland Central has nothing within a limit, whatever the way of paying, type or estimate: the
+    limit or the region has to go. Either is enough."""
+    limited = on_demand(carbon_kg_per_year=1e9)
+    found = plan(ask(service(), **POLAND, **limited), catalog).strategy("cloud")
+    told = [reason.parameters["without"] for reason in found.reasons if reason.code == "would_be_served"]
+    assert told == [("carbon_kg_per_year",), ("regions",)]
+    for mended in (POLAND | on_demand(), {**POLAND, "regions": []} | limited):
+        assert plan(ask(service(), **mended), catalog).status == "optimal"
+
+
+def test_carbon_and_ways_of_paying_that_are_only_together_in_the_way(priced, ask, hours):
+    """Of TPU v6e no power is known, and a service has no use for dated blocks: both limits have to go."""
+    sold = priced({("gcp", "asia-northeast1", "ct6e-standard-1t", "on_demand"): 3.24})
+    job = hours("TPU-v6e", 730, kind="inference")
+    ways, carbon = {"purchase_options": ["capacity_block"]}, {"carbon_kg_per_year": 1e9}
+    found = plan(ask(job, strategies=["cloud"], limits=ways | carbon), sold).strategy("cloud")
+    told = [reason.parameters["without"] for reason in found.reasons if reason.code == "would_be_served"]
+    assert told == [("purchase_options", "carbon_kg_per_year")]
+    for left, status in (({}, "optimal"), (ways, "infeasible"), (carbon, "infeasible")):
+        assert plan(ask(job, strategies=["cloud"], limits=left), sold).status == status
 
 
 def test_nodes_that_services_share_emit_once(catalog, ask):

@@ -18,6 +18,7 @@ from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.node_prices import CapacityPrices, price_nodes
 from planner.optimization.place_program import build_place_program
 from planner.optimization.plan_search import EFFORTS, search_plan
+from planner.optimization.program_names import NamedBasis
 from planner.optimization.resource_groups import list_groups
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import relax_program, solve_program
@@ -165,6 +166,26 @@ def test_a_relaxation_of_promising_stays_bounds_all_of_them(instance, monkeypatc
     assert promising.relaxed.bound <= everything.objective * (1 + 1e-6)
     assert promising.relaxed.bound >= everything.objective * (1 - lost - 2e-6)
     assert sum(map(len, promising.program.stays)) < sum(map(len, promising.stays))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_relaxation_of_more_stays_goes_on_from_that_of_some(instance, seed):
+    """The columns of some stays are among those of all by their names, which tell all of them apart; from their basis
+    the relaxation of all has the same optimum."""
+    setting, allowed = instance(seed)
+    everything = build_place_program(setting, allowed)
+    some = build_place_program(setting, allowed, [stays[::2] for stays in everything.stays])
+    for part, whole in ((some.names.columns, everything.names.columns), (some.names.rows, everything.names.rows)):
+        assert len(set(whole.tolist())) == len(whole)
+        assert len(set(part.tolist()) - set(whole.tolist())) == 0
+    assert len(everything.names.columns) == len(everything.numbers.cost) > len(some.numbers.cost)
+    assert len(everything.names.rows) == len(everything.numbers.row_lower)
+    before = NamedBasis.of(some.names, relax_program(some.numbers))
+    from_nothing = relax_program(everything.numbers)
+    going_on = relax_program(everything.numbers, before.carry(everything.names))
+    assert going_on.objective == pytest.approx(from_nothing.objective, rel=1e-6)
+    again = NamedBasis.of(everything.names, going_on)
+    assert again.carry(everything.names) == going_on.basis
 
 
 @pytest.mark.one_in(4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from planner.application import plan_document
 from planner.reports.json import render
 from planner.request.assumptions import load_defaults
 from planner.request.models import parse_request
+from planner.service.queue.worker_process import CYCLE_SEARCH_AFTER
 from planner.supply.costs import HOURLY_CURVES, UNIT_STARTS
 from planner.supply.offered_prices import BOOKS_MAX, OFFER_BOOKS, open_book
 from planner.supply.recent_values import RecentValues
@@ -180,3 +182,17 @@ def test_threads_that_ask_at_once_have_equal_values():
         both.set()
         assert [each.result() for each in asked] == ["value", "value"]
     assert len(kept) == 1
+
+
+@pytest.mark.parametrize("workload", [BATCH, TRAINING, SERVICE], ids=["batch", "training", "service"])
+def test_a_plan_leaves_no_cycles_to_collect(workload):
+    """Workers search for cycles seldom: what a plan no longer needs is freed without a search."""
+    document = BASE | {"workloads": [workload]}
+    render(plan_document(document, Catalog.current()))  # whatever is loaded once
+    gc.collect()
+    gc.disable()
+    try:
+        render(plan_document(document, Catalog.current()))
+        assert gc.collect() < CYCLE_SEARCH_AFTER / 100
+    finally:
+        gc.enable()

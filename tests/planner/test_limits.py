@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from planner.application import plan
+from planner.optimization.linear_program import LinearProgram, ProgramColumn, RequestLimit
+from planner.optimization.plan_search import search_plan
 
 PLACE = ("aws", "us-east-1")
 OTHER = ("aws", "us-east-2")
@@ -41,6 +46,31 @@ def test_a_workload_has_its_own_share_of_spot(priced, ask, hours):
     jobs = [hours("T4", 1000, "a", **quick), hours("T4", 1000, "b", spot_fraction_max=0.5, **quick)]
     cloud = only_cloud(plan(ask(*jobs, months=1, strategies=["cloud"], limits={"spot_fraction_max": 0}), catalog))
     assert cloud.total_cost == pytest.approx(500 + 0.2 * 500 + 0.5 * 500)
+
+
+def test_services_that_share_a_node_at_other_hours_need_one(priced, ask):
+    """One service by day, the other by night, half of a replica each then: the one node that 4 vCPUs allow, 730 h at
+    0.5, serves both. Alone on their nodes they are two nodes, added whenever they stand: one goes elsewhere, 365 h at
+    0.6."""
+    catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*OTHER, "g4dn.xlarge", "on_demand"): 0.6})
+
+    def ask_for(*, shares: bool, **limits):
+        jobs = [
+            {
+                "name": name, "kind": "inference", "accelerators": ["T4"], "may_be_owned": False, "restart_minutes": 0,
+                "measurements": [{"accelerator": "T4", "units_per_second": 2.0, "per": "job"}],
+                "demand": {"requests_per_second": 0.5, "daily_shape": shape}, "shares_nodes": shares,
+            }
+            for name, shape in (("day", [0] * 12 + [1] * 12), ("night", [1] * 12 + [0] * 12))
+        ]  # fmt: skip
+        asked = {"months": 1, "strategies": ["cloud"], "quotas": [quota(4)], "assumptions": FREE}
+        return plan(ask(*jobs, **asked, limits=limits), catalog)
+
+    held = ask_for(shares=True, quotas="hold")
+    assert only_cloud(held).total_cost == pytest.approx(730 * 0.5)
+    assert ask_for(shares=True).quota_requests == ()
+    assert [request.ask_for for request in ask_for(shares=False).quota_requests] == [8]
+    assert only_cloud(ask_for(shares=False, quotas="hold")).total_cost == pytest.approx(365 * (0.5 + 0.6))
 
 
 def test_a_quota_that_holds_sends_the_rest_elsewhere(priced, ask, hours):
@@ -162,6 +192,42 @@ def test_a_savings_plan_is_committed_money_that_covers_use_at_its_rates(priced, 
     assert bought.money_per_hour == pytest.approx(0.6)
     assert cloud.total_cost == pytest.approx(0.6 * 8760)
     assert {use.what for use in cloud.uses} == {"hourly"}
+
+
+def test_a_limit_far_below_a_machine_is_a_limit_to_a_millionth_of_itself():
+    """17,190 kg a year beside a machine that emits 600,000 kg: the solver may leave a millionth of a row whose limit is
+    1. In a row whose largest entry is 1 that was 0.6 kg, which no plan may emit more."""
+    limit = RequestLimit("carbon_kg_per_year", "year 1", 17_190.0, "kg CO2e a year")
+    program = LinearProgram()
+    for number in range(2):
+        program.column(ProgramColumn("work", number, 1), 0.0, 1.0, whole=False)
+    for bound, entries in ((17_190.0, (600_000.0, 1.0)), (1e6, (600_000.0, 1.0)), (0.0, (2.0, 1.0))):
+        program.row(-math.inf, bound, list(enumerate(entries)), limit=limit)
+    assert program.row_scale == [17_190.0, 600_000.0, 2.0]
+    assert program.row_upper == [1.0, pytest.approx(1e6 / 600_000), 0.0]
+
+
+def test_what_the_solver_leaves_at_another_home_is_left_out(priced, ask, hours, monkeypatch):
+    """A solution with half a millionth of the work at a place beside its home, as the solver may leave it: the plan has
+    one place, and the cost of that."""
+
+    def leave_a_part(setting, scope, bound):
+        searched = search_plan(setting, scope, bound)
+        program, values = searched.program, list(searched.solution.values)
+        work = [number for number, column in enumerate(program.columns) if column.kind == "work"]
+        whole, none = ([number for number in work if values[number] == part] for part in (1.0, 0.0))
+        assert len(whole) == len(none) == 1
+        values[whole[0]], values[none[0]] = 1 - 5e-7, 5e-7
+        return replace(searched, solution=replace(searched.solution, values=tuple(values)))
+
+    prices = {("aws", f"us-east-{number}", "g4dn.xlarge", "on_demand"): 0.4 + number / 10 for number in (1, 2)}
+    lines = {"provider": "aws", "region": "us-east-1", "code": "L-1", "title": "nodes", "unit": "node", "limit": 9}
+    quota = lines | {"used": 0, "types": "*", "kinds": "on_demand", "as_of": "2026-11-20", "source_id": "x"}
+    asked = {"quotas": [quota], "limits": {"quotas": "hold"}}  # under a quota both places stay
+    monkeypatch.setattr("planner.optimization.strategy.search_plan", leave_a_part)
+    cloud = only_cloud(plan(ask(hours("T4", 1000), months=1, strategies=["cloud"], **asked), priced(prices)))
+    assert {use.region for use in cloud.uses} == {"us-east-1"}
+    assert cloud.total_cost == pytest.approx(500, rel=1e-6)
 
 
 @pytest.mark.parametrize("part", [1e-6, 1e-9])

@@ -172,6 +172,42 @@ def test_pruning_never_changes_the_optimum_under_limits(priced, ask, seed):
     assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)
 
 
+REGIONS = ("us-east-1", "us-east-2", "us-west-2", "eu-west-1")
+"""Regions with prices of data that differ."""
+
+
+def regional_prices(chance: random.Random) -> dict[tuple[str, str, str, str], float]:
+    """The ways of paying of each region drawn apart, at one of two prices, so that many regions cost the same and some
+    cost less in one way and more in another."""
+    prices = {}
+    for name, count in TYPES.items():
+        for region in REGIONS:
+            for option, level in (("on_demand", 1.0), ("spot", 0.4), *((each, 0.6) for each in COMMITMENTS[:2])):
+                if option == "on_demand" or chance.random() < 0.4:
+                    prices["aws", region, name, option] = 0.5 * count * level * chance.choice([1.0, 1.1])
+    return prices
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(s, marks=pytest.mark.slow) for s in range(12, 300))])
+def test_leaving_out_regions_never_changes_the_optimum(priced, ask, seed):
+    chance = random.Random(9000 + seed)
+    months = chance.choice([1, 2, 3, 12])
+    jobs = [some_job(chance, f"job {n}", months) for n in range(chance.choice([1, 1, 2]))]
+    for job in jobs:
+        if chance.random() < 0.4:
+            job |= {"storage_gb": 20_000, "egress_gb_per_month": 500}
+        if chance.random() < 0.3:
+            job["regions"] = sorted(chance.sample(REGIONS, 2))
+        if chance.random() < 0.2:
+            job["spot_fraction_max"] = 0.5
+    request = ask(*jobs, months=months, providers=["aws"], strategies=["cloud"])
+    every = setting(request, priced(regional_prices(chance)))
+    a, b = least(pruned(every)), least(every)
+    assert a.status == b.status
+    assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)
+
+
 def enumerated(request, catalog) -> float:
     """The least present cost of one job of accelerator-hours by trying every number of nodes started in every month.
 

@@ -82,11 +82,12 @@ def test_rows_added_together_are_those_added_one_by_one(rows: list[tuple[bool, d
         program.row(1.0, 1.0, [(0, 1.0), (1, 1.0)], 0)
     table, lower = RowTable(), [0.0 if is_equal else -math.inf for is_equal, _ in rows]
     backwards = np.arange(len(rows))[::-1]  # keys put the last one made first
-    numbers = table.add(backwards, np.array(lower[::-1]))
+    numbers = table.add(backwards, backwards + 100, np.array(lower[::-1]))
     for number, (_, values) in zip(numbers, rows[::-1], strict=True):
         ordered = sorted(values)
         table.put(np.full(len(ordered), number), 0, np.array(ordered), np.array([values[each] for each in ordered]))
-    table.write(together)
+    _, names = table.write(together)
     for least, (_, values) in zip(lower, rows, strict=True):
         one.row(least, 0.0, sorted(values.items()))
     assert together == one
+    assert names.tolist() == [100 + number for number in range(len(rows))]

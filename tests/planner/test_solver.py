@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -14,7 +15,14 @@ from planner.optimization import solver
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, allow_shortage
 from planner.optimization.model import build_program
 from planner.optimization.plan_search import search_plan
-from planner.optimization.solver import Solution, relax_program, remember_solutions, solve_program, solve_small_program
+from planner.optimization.solver import (
+    Solution,
+    relax_program,
+    remember_solutions,
+    solve_program,
+    solve_small_program,
+)
+from planner.optimization.solver_model import Basis
 from planner.optimization.strategy import measure_gap, strategy_scope
 from planner.request.errors import InternalError
 from planner.supply import onprem
@@ -170,6 +178,28 @@ def test_an_equal_program_is_not_solved_again():
         assert solve_program(again) is found
     assert solve_program(again) is not found
     assert solve_program(again) == found
+
+
+@pytest.mark.parametrize("states", list(product(range(3), repeat=3)))
+def test_a_relaxation_has_the_same_optimum_from_any_basis(states):
+    """At most 3 units of each and 4 in all, at -2 and -1: 3 of the first and 1 of the other, -7. From any states of the
+    two columns and the row (at the lower bound, basic, at the upper one), too many or too few of them basic."""
+    program = whole_columns([-2.0, -1.0], 3.0)
+    program.row(0.5, 4.0, [(0, 1.0), (1, 1.0)])
+    found = relax_program(program, Basis(bytes(states[:2]), bytes(states[2:])))
+    assert (found.objective, found.values) == (pytest.approx(-7.0), pytest.approx((3.0, 1.0)))
+    assert found.basis == Basis(bytes([2, 1]), bytes([2]))
+
+
+def test_a_relaxation_from_another_basis_is_another_solution():
+    """Of equal optima it may find another one, so it is remembered apart."""
+    program = whole_columns([-1.0, -1.0], 3.0)
+    program.row(0.5, 4.0, [(0, 1.0), (1, 1.0)])
+    first, other = (Basis(states, b"\x02") for states in (b"\x02\x01", b"\x01\x02"))
+    with remember_solutions():
+        found = relax_program(program, first)
+        assert relax_program(program, first) is found
+        assert (found.values, relax_program(program, other).values) == ((3.0, 1.0), (1.0, 3.0))
 
 
 def test_a_small_program_whose_relaxation_is_whole_is_not_searched(monkeypatch):

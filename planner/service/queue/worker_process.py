@@ -23,6 +23,9 @@ LOW_PRIORITY = 10
 CHECK_SECONDS = 0.2
 """How often a call that runs looks whether it is still needed."""
 
+CYCLE_SEARCH_AFTER = 10_000
+"""New objects after which a worker searches for cycles; Python's own default is 700. Plans leave none (a test)."""
+
 
 class TooLongError(Exception):
     """The time limit has passed; the process was ended."""
@@ -151,6 +154,7 @@ def _serve_calls(connection: Connection, warm_up: Callable[[], object], folder: 
     warm_up()
     connection.send("warm")
     gc.freeze()  # the catalogue lives until exit: the garbage collector need not scan it
+    gc.set_threshold(CYCLE_SEARCH_AFTER)
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
             function, arguments, reports = connection.recv()

@@ -218,3 +218,24 @@ def key_of(row: Row) -> Key:
 
 def place_of(use: Row) -> tuple[str, str, str]:
     return use["provider"], use["region"], use["name"]
+
+
+def nodes_at_once(answer: Answer) -> dict[tuple[Key, int], float]:
+    """By type and way of paying and month. Workloads that share nodes have as many as they have together in one block
+    of hours."""
+    running: dict[tuple[Key, int], float] = defaultdict(float)
+    pools: dict[tuple[Key, int], list[list[float]]] = defaultdict(list)
+    for use in answer.uses:
+        at, sharing = (key_of(use), use["month"]), answer.question.works[use["workload"]].row.get("shares_nodes")
+        if use["what"] == "hourly" and sharing:
+            pools[at].append(use["block_nodes"] or [use["nodes"]] * 168)
+        elif use["what"] == "hourly":
+            running[at] += use["nodes"]
+    for at, rows in pools.items():
+        running[at] += max(map(math.fsum, zip(*rows, strict=False)))
+    for each in answer.purchases:
+        if each["provider"] and each["unit"] != "money":
+            nodes = each["count"] if each["unit"] == "node" else each["count"] * 24 / 730
+            for month in range(each["usable_from"], min(each["usable_to"], len(answer.question.months)) + 1):
+                running[key_of(each), month] += nodes
+    return running

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from tests.fuzz.plans import facts
-from tests.fuzz.plans.answer import CLOSE, Answer, Fault, Row, Speed, key_of, place_of
+from tests.fuzz.plans.answer import CLOSE, Answer, Fault, Row, Speed, key_of, nodes_at_once, place_of
 from tests.fuzz.plans.check_work import nodes_for, replicas
 from tests.fuzz.plans.facts import HOURS
 from tests.fuzz.plans.question import Work
@@ -280,15 +280,7 @@ def quotas_are_held(answer: Answer) -> Iterator[Fault]:
     """Nodes at once of each type and way of paying, rounded up, against what each quota leaves."""
     if answer.question.limits.get("quotas") != "hold":
         return
-    running: dict[tuple[facts.Key, int], float] = defaultdict(float)
-    for use in answer.uses:
-        if use["what"] == "hourly":
-            running[key_of(use), use["month"]] += use["nodes"]
-    for each in answer.purchases:
-        if each["provider"] and each["unit"] != "money":
-            nodes = each["count"] if each["unit"] == "node" else each["count"] * 24 / 730
-            for month in range(each["usable_from"], min(each["usable_to"], len(answer.question.months)) + 1):
-                running[key_of(each), month] += nodes
+    running = nodes_at_once(answer)
     for quota in answer.question.document["quotas"]:
         taken: dict[int, float] = defaultdict(float)
         for (key, month), nodes in running.items():

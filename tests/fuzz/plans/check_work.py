@@ -95,14 +95,15 @@ def _replicas_stand_in_several_places(answer: Answer, work: Work) -> Iterator[Fa
             where, done, steady, may = f"{work.name} month {month} block {block}", 0.0, 0.0, 0.0
             places: dict[tuple[str, str, str], float] = defaultdict(float)
             for use in uses:
-                nodes = _nodes_in_block(use, block)
-                speed = max(answer.speeds(use), key=lambda each: each.gang_rate / each.granule)
-                count = replicas(work, highest, speed) if highest else 0
-                places[place_of(use)] += nodes / speed.span
-                part = nodes / speed.granule / count if count else 0.0
+                nodes, speeds = _nodes_in_block(use, block), answer.speeds(use)
+                places[place_of(use)] += nodes / min(speed.span for speed in speeds)
+                # Which size of replica runs here the plan does not say: each may, so that of which most stand. With
+                # spares it is not always the one that does most work on a node.
+                sizes = [(nodes / each.granule, replicas(work, highest, each)) for each in speeds if highest]
+                part = max((there / count for there, count in sizes), default=0.0)
                 done += part
                 steady += part if use["purchase_option"] != "spot" else 0.0
-                may = max(may, math.floor(share * count + 1e-9) / count if count else 0.0)
+                may = max((may, *(math.floor(share * count + 1e-9) / count for _, count in sizes)))
             broken = [nodes for nodes in places.values() if abs(nodes - round(nodes)) > CLOSE]
             if broken:
                 yield Fault("parts of nodes in a place", where, broken)

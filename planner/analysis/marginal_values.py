@@ -18,14 +18,17 @@ from planner.optimization.linear_program import LinearProgram, RequestLimit, rai
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.plan_search import SMALL_COLUMNS
+from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import Decisions, PlanningContext
-from planner.optimization.solver import GAP_TARGET, solve_program
+from planner.optimization.solver import GAP_TARGET, LARGE_COLUMNS, Solution, solve_program
 from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue
 
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
+SAVES_NOTHING = 1e-3
+"""Of the cost: where no plan with a higher limit can save more than this, it saves nothing."""
 
 
 def compute_marginal_values(
@@ -55,11 +58,14 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
         return
     now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
     added = {limit: _grant_more(limit) for limit in program.limits}
-    if not _saves_together(program, added, now):
-        yield from (MarginalValue("limit", each.title, each.unit, more, 0.0, 0.0) for each, more in added.items())
-        return
+    together = _solve_together(program, added)
     for limit, more in added.items():
-        yield _build_marginal("limit", limit.title, limit.unit, more, raise_limit(program, limit, more), now)
+        if together.status == "unsolved":
+            yield MarginalValue("limit", limit.title, limit.unit, more, None, None, is_known=False)
+        elif together.bound >= now * (1 - GAP_TARGET):  # all of them save nothing, so none of them does alone
+            yield MarginalValue("limit", limit.title, limit.unit, more, 0.0, 0.0)
+        else:
+            yield _build_marginal("limit", limit.title, limit.unit, more, raise_limit(program, limit, more), now)
 
 
 def _grant_more(limit: RequestLimit) -> float:
@@ -68,22 +74,32 @@ def _grant_more(limit: RequestLimit) -> float:
     return float(math.ceil(more)) if float(limit.amount).is_integer() else more
 
 
-def _saves_together(program: LinearProgram, added: Mapping[RequestLimit, float], now: float) -> bool:
-    """Whether all limits raised at once may save anything: where they do not, none of them does alone."""
+def _solve(program: LinearProgram) -> Solution:
+    """A large program only by what its relaxation uses."""
+    if len(program.columns) > LARGE_COLUMNS:
+        return solve_used(program.to_arrays(), EXPLAIN_WORK, GAP_TARGET)
+    return solve_program(program, work=EXPLAIN_WORK)
+
+
+def _solve_together(program: LinearProgram, added: Mapping[RequestLimit, float]) -> Solution:
+    """With all limits raised at once."""
     for limit, more in added.items():
         program = raise_limit(program, limit, more)
-    return solve_program(program, work=EXPLAIN_WORK).bound < now * (1 - GAP_TARGET)
+    return _solve(program)
 
 
 def _build_marginal(
     kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: LinearProgram, now: float
 ) -> MarginalValue:
-    solution = solve_program(program, work=EXPLAIN_WORK)
+    solution = _solve(program)
+    is_known = solution.status != "unsolved"
     extra_cost = solution.objective - now if solution.values else None
     if extra_cost is not None and kind == "limit":
-        extra_cost = min(extra_cost, 0.0)  # the plan itself keeps a higher limit
+        if extra_cost > 0:  # the plan itself keeps a higher limit; a cheaper one may not have been found
+            is_known = solution.bound >= now * (1 - SAVES_NOTHING)
+        extra_cost = min(extra_cost, 0.0) if is_known else None
     per_unit = None if extra_cost is None else extra_cost / added
-    return MarginalValue(kind, subject, unit, added, extra_cost, per_unit, is_known=solution.status != "unsolved")
+    return MarginalValue(kind, subject, unit, added, extra_cost, per_unit, is_known=is_known)
 
 
 def _build_with_fixed_purchases(setting: PlanningContext, scope: StrategyScope, decisions: Decisions) -> LinearProgram:

@@ -117,7 +117,7 @@ def improve_homes(by_place: PlaceProgram, known: HomeChoice, work: float, gap: f
     start = _solve_closed(by_place, closed, work, UNITS_GAP)
     if not start.values:
         return None
-    solution = solve_program(by_place.numbers, start=start, work=work, gap=gap, proof_only=True)
+    solution = solve_program(by_place.numbers, start=start, work=work, gap=gap, aim="bound")
     return _read_choice(by_place, replace(solution, cut_by_clock=solution.cut_by_clock or start.cut_by_clock))
 
 

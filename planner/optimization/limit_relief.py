@@ -20,8 +20,9 @@ from planner.optimization.linear_program import (
 from planner.optimization.model import build_program
 from planner.optimization.narrowed_setting import narrow_large_problem
 from planner.optimization.plan_search import EXACT_COLUMNS
+from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import GAP_TARGET, find_conflict, solve_program
+from planner.optimization.solver import Solution, find_conflict, solve_program
 from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass
@@ -35,8 +36,9 @@ NEGLIGIBLE_MULTIPLIER = 1e-9
 EXPLAIN_WORK = 2e6
 """Work of each search for what is in the way of an impossible strategy, or what a higher limit is worth: beyond it that
 is not known."""
-SHORTAGE_GAP = 0.02
-"""Of the least work that stays undone, in programs that are not searched to the smallest gap."""
+LARGE_GAP = 0.05
+"""Of the least work that stays undone, and of the least increase of a limit, in programs that are not searched to the
+smallest gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,10 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     that are nearly taken."""
     problem = narrow_large_problem(name, setting)
     relaxed = allow_shortage(build_program(problem.setting, problem.scope))
-    gap = GAP_TARGET if len(relaxed.columns) <= EXACT_COLUMNS else SHORTAGE_GAP
-    solution = solve_program(relaxed, work=EXPLAIN_WORK, gap=gap)
+    if len(relaxed.columns) <= EXACT_COLUMNS:
+        solution = solve_program(relaxed, work=EXPLAIN_WORK)
+    else:
+        solution = solve_used(relaxed.to_arrays(), EXPLAIN_WORK, LARGE_GAP, is_easily_kept=True)
     missing: dict[int, float] = defaultdict(float)
     for column, value in zip(relaxed.columns, solution.values, strict=False):
         if column.kind == "short" and value > 0:
@@ -115,7 +119,7 @@ def shows_conflict(numbers: ProgramArrays, multipliers: NDArray[np.float64]) -> 
 def _find_enough(program: LinearProgram, limit: RequestLimit, is_whole: bool) -> LimitRelief:
     """The least amount of a limit that suffices, rounded up to a figure that was tried: the least itself holds only to
     the solver's tolerance. That none does is known of the whole program only."""
-    solution = solve_program(relax_limit(program, limit), work=EXPLAIN_WORK)
+    solution = _find_least(relax_limit(program, limit))
     if not solution.values:
         return LimitRelief(limit, None, is_whole and solution.status != "unsolved")
     least = limit.amount + solution.objective
@@ -125,6 +129,17 @@ def _find_enough(program: LinearProgram, limit: RequestLimit, is_whole: bool) ->
         if solve_program(raised, work=EXPLAIN_WORK, gap=1.0).values:
             return LimitRelief(limit, enough, is_known=True)
     return LimitRelief(limit, None, is_known=False)
+
+
+def _find_least(program: LinearProgram) -> Solution:
+    """The optimum; of a large program to LARGE_GAP, among what its relaxation uses if that is near enough."""
+    if len(program.columns) <= EXACT_COLUMNS:
+        return solve_program(program, work=EXPLAIN_WORK)
+    numbers = program.to_arrays()
+    found = solve_used(numbers, EXPLAIN_WORK, LARGE_GAP, is_easily_kept=True)
+    if found.status == "infeasible" or (found.values and found.objective - found.bound <= LARGE_GAP * found.objective):
+        return found
+    return solve_program(numbers, start=found, work=EXPLAIN_WORK, gap=LARGE_GAP)
 
 
 @dataclass(frozen=True, slots=True)

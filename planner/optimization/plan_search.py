@@ -26,13 +26,14 @@ from planner.optimization.home_selection import (
 from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram
-from planner.optimization.program_parts import drop_costly_values, solve_parts
+from planner.optimization.program_parts import FAR_GAP, drop_costly_values, solve_parts
 from planner.optimization.promising_stays import PromisingStays, relax_promising
 from planner.optimization.search_progress import bounds_listener
 from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solver import (
     GAP_TARGET,
     NO_SOLUTION,
+    SearchAim,
     Solution,
     is_impossible,
     relax_program,
@@ -47,11 +48,12 @@ SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
+LARGE_WORK = 0.3
+"""Share of the work of a search that larger ones have: each occasion of theirs takes 0.1 s and more."""
 UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
-MORE_HOMES, FAR_GAP = 4, 0.05
-"""Times as many homes where a selection cannot do all of the work; the distance from the bound from which on a plan is
-so far from it that a better one is looked for: by the small program by place, and while the whole is proven."""
+MORE_HOMES = 4
+"""Times as many homes where a selection cannot do all of the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +152,9 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
         solution = solve_program(
             numbers,
             start=plan.solution,
-            work=limits.work,
+            work=limits.work * (1 if columns <= EXACT_COLUMNS else LARGE_WORK),
             gap=gap,
-            proof_only=_is_near(plan, FAR_GAP),
+            aim="bound" if _is_near(plan, FAR_GAP) else "optimum",
             report=report,
         )
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
@@ -194,8 +196,10 @@ class _Search:
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self._solve_homes(kept)
-            if plan.solution.status != "infeasible" or more >= most:
+            if plan.solution.status != "infeasible":
                 return plan
+            if more >= most:  # the search of the whole, if there is one, confirms it
+                return plan if self.whole is None else replace(plan, solution=replace(NO_SOLUTION, status="unsolved"))
             more *= MORE_HOMES
 
     def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
@@ -249,16 +253,17 @@ class _Search:
             part, scope = keep_homes(part, scope, kept, overflow)
             closed = program = build_program(part, scope)
         fixed = closed if choice is None else fix_starts(closed, choice)
-        solution = solve_parts(fixed, limits.work, limits.gap, plan_only=True)
+        aim: SearchAim = "plan" if self.whole is None else "start"
+        solution = solve_parts(fixed, limits.work, limits.gap, aim)
         cut = solution.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
         solution = replace(solution, bound=self.ranking.bound, cut_by_clock=cut)
         return _prove(SearchedPlan(part, scope, program, solution, self.columns), -math.inf)
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:
-    """The cheaper of two plans of one problem, with the better bound."""
+    """The cheaper of two plans of one problem, with the better bound; the other where neither is one."""
     ranked = sorted((plan for plan in (one, other) if plan.solution.values), key=lambda plan: plan.solution.objective)
-    return _prove(ranked[0], max(one.solution.bound, other.solution.bound)) if ranked else one
+    return _prove(ranked[0], max(one.solution.bound, other.solution.bound)) if ranked else other
 
 
 def _is_near(plan: SearchedPlan, gap: float) -> bool:

@@ -10,7 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram, ProgramArrays
-from planner.optimization.solver import NO_SOLUTION, Solution, solve_program
+from planner.optimization.solver import (
+    GAP_TARGET,
+    LARGE_COLUMNS,
+    NO_SOLUTION,
+    SearchAim,
+    Solution,
+    relax_program,
+    solve_program,
+)
 from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
@@ -20,6 +28,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
+FAR_GAP = 0.05
+"""Distance of a plan from its bound from which on a better plan is looked for while the whole is proven."""
 PART_COLUMNS = 1_000
 """Smaller parts are solved with others, in programs of about so many columns."""
 DUAL_ACCURACY = 1e-6
@@ -37,7 +47,7 @@ class ProgramPart:
 
 
 def solve_parts(
-    program: LinearProgram | ProgramArrays, work: float, gap: float, *, plan_only: bool = False
+    program: LinearProgram | ProgramArrays, work: float, gap: float, aim: SearchAim = "optimum"
 ) -> Solution:
     """The same as `solve_program`, part by part: each to the relative gap."""
     numbers = fix_settled(program.to_arrays() if isinstance(program, LinearProgram) else program)
@@ -48,7 +58,7 @@ def solve_parts(
     solved = []
     for part in parts:
         share = max(LEAST_WORK, len(part.columns) / free)
-        solution = solve_program(part.program, work=work * share, gap=gap, plan_only=plan_only)
+        solution = _solve_part(part.program, work * share, gap, aim)
         if not solution.values:
             return solution
         solved.append(solution)
@@ -64,6 +74,33 @@ def solve_parts(
     )
 
 
+def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim) -> Solution:
+    """A large part only by what its relaxation uses, where any start will do and the relaxation is far from that:
+    searches of such parts are long."""
+    if aim == "start" and len(program.cost) > LARGE_COLUMNS:
+        used = solve_used(program, work, gap)
+        is_far = bool(used.values) and used.objective - used.bound > FAR_GAP * abs(used.objective)
+        if is_far or used.status == "infeasible":
+            return used
+        return solve_program(program, start=used, work=work, gap=gap, aim="plan" if used.values else aim)
+    return solve_program(program, work=work, gap=gap, aim=aim)
+
+
+def solve_used(program: ProgramArrays, work: float, gap: float, *, is_easily_kept: bool = False) -> Solution:
+    """A good solution of a large program, with the bound of its relaxation: that of the program without the whole
+    columns that the relaxation has at 0 (relaxation-enforced neighbourhood search; Berthold, Mathematical Programming
+    Computation 6, 2014). Unsolved: without these there is none; others there may be. `is_easily_kept`:
+    see `relax_program`."""
+    relaxed = relax_program(program, is_easily_kept=is_easily_kept)
+    if not relaxed.values:
+        return relaxed
+    solution = solve_parts(keep_used(program, relaxed), work, gap, "plan")
+    if not solution.values:
+        return replace(solution, status="unsolved")
+    is_best = solution.objective - relaxed.bound <= GAP_TARGET * max(abs(solution.objective), 1.0)
+    return replace(solution, status="optimal" if is_best else "within_gap", bound=relaxed.bound)
+
+
 def fix_settled(program: ProgramArrays) -> ProgramArrays:
     """The program with columns fixed that are settled by the others: the only one left in an equation, and one that
     costs nothing and that no row keeps from its upper bound. Some optimum has them so."""
@@ -77,9 +114,11 @@ def fix_settled(program: ProgramArrays) -> ProgramArrays:
         free = is_free[column]
         fixed = np.bincount(row[~free], (value * lower[column])[~free], minlength=len(least))
         alone = free & (np.bincount(row[free], minlength=len(least)) == 1)[row] & (least == most)[row]
-        settled, at = column[alone], ((least - fixed)[row] / value)[alone]
+        settled, at = column[alone], (least - fixed)[row[alone]] / value[alone]
+        nearest = np.where(program.whole[settled], np.rint(at) + 0.0, at)  # no negative zeros
         possible = (at >= lower[settled] - FEASIBILITY) & (at <= upper[settled] + FEASIBILITY)
-        settled, at = settled[possible], at[possible]
+        possible &= np.abs(at - nearest) <= FEASIBILITY
+        settled, at = settled[possible], nearest[possible]
         highest, lowest = (
             np.where(value > 0, upper[column], lower[column]),
             np.where(value > 0, lower[column], upper[column]),
@@ -107,6 +146,14 @@ def drop_costly_values(program: ProgramArrays, relaxed: Solution, known: Solutio
     upper = np.where(reduced > 0, np.minimum(program.upper, highest), program.upper)
     lower = np.where(reduced < 0, np.maximum(program.lower, lowest), program.lower)
     return replace(program, lower=lower, upper=upper)
+
+
+def keep_used(program: ProgramArrays, relaxed: Solution) -> ProgramArrays:
+    """The program with each whole column at 0 that its relaxation has at 0."""
+    import numpy as np
+
+    unused = program.whole & (np.array(relaxed.values) <= FEASIBILITY) & (program.lower <= 0)
+    return replace(program, upper=np.where(unused, 0.0, program.upper))
 
 
 def split_program(program: ProgramArrays) -> list[ProgramPart] | None:

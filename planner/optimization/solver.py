@@ -33,12 +33,18 @@ equal programs end the same on every machine."""
 SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns. Counted, so that the same program ends the same on every machine."""
-IDLE_WORK, IDLE_GAP = 0.1, 0.02
-"""A search for a plan alone, within this gap, ends where this share of its work has found nothing better."""
+SearchAim = Literal["optimum", "bound", "plan", "start"]
+"""What a search is for: the optimum with its proof; the bound, from a good plan; a good plan alone; or a plan that
+another search of the whole begins from: that there is none is not confirmed."""
+IDLE_SHARES: Mapping[SearchAim, tuple[float, float]] = {"plan": (0.1, 0.02), "start": (0.03, math.inf)}
+"""A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
 FIRST_PLAN = 10
 """Times that work after which a search that has no plan at all ends without one."""
-GLANCE = 10
-"""Occasions of a search that only looks whether there is a solution at all."""
+GLANCE, CONFIRMATION = 0.3, 1.0
+"""Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
+that a large program has none."""
+GLANCED_COLUMNS = 100_000
+"""Of larger programs the presolve alone may take a minute."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 PROOF_ONLY: Mapping[str, float | str] = {
@@ -46,21 +52,33 @@ PROOF_ONLY: Mapping[str, float | str] = {
     "mip_heuristic_run_rens": False,
     "mip_heuristic_run_rins": False,
     "mip_heuristic_run_root_reduced_cost": False,
+    "mip_allow_restart": True,
 }
-"""The solver without its search for plans: half of the time of a program that begins from a good one."""
+"""The solver without its search for plans: half of the time of a program that begins from a good one. A second presolve
+brings the bound near in half of the time (10 workloads x 36 months)."""
 SMALL_SEARCH: Mapping[str, float | str] = {"mip_heuristic_run_feasibility_jump": False}
 """The solver without its first guess at a plan, which takes half of the time of a small program."""
-WHOLE = 1e-9
-"""A number of units nearer than this to a whole one is one."""
-RELAXATION_ACCURACY = 1e-6
-"""How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
-
 AGGREGATION = 1 << 12
 """The rule of the presolve of HiGHS 1.15.1 that substitutes free columns. On the relaxation of one job with a leased
 node (7,115 columns) it takes 62 s and more, all else 0.05 s. It leaves rows so dense that each round of cuts of a
 search may take 5 s (11,512 columns; without it the whole search 15 s). On others leaving it out costs nothing."""
-AGGREGATED_COLUMNS = 5_000
-"""Programs of at most so many columns are searched with that rule."""
+LARGE_COLUMNS = 5_000
+LARGE_SEARCH: Mapping[str, float | str] = {
+    "presolve_rule_off": AGGREGATION,
+    "mip_allow_restart": False,
+    "mip_heuristic_run_rens": False,
+}
+"""The solver in programs of more than LARGE_COLUMNS columns: without that rule; without a second presolve after the
+first rounds of cuts, which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven
+end in 6 to 42 s without it, with the same plan and proof, one without proof); and without a search among the values of
+the relaxation, of up to 22 s, which found no better plan."""
+PRIMAL = 4
+"""The primal simplex method. Where all work may stay undone it takes an eighth of the time of the dual one (2.6 instead
+of 21 s for 81,000 columns)."""
+WHOLE = 1e-9
+"""A number of units nearer than this to a whole one is one."""
+RELAXATION_ACCURACY = 1e-6
+"""How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
 
 
 Report = Callable[[float, float], None]
@@ -110,24 +128,19 @@ def solve_program(
     work: float = SEARCH_WORK,
     gap: float = GAP_TARGET,
     *,
-    proof_only: bool = False,
-    plan_only: bool = False,
+    aim: SearchAim = "optimum",
     report: Report | None = None,
 ) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
     `start` is a solution to begin from, of a program with the same columns; `gap` the relative distance from the bound
-    at which the search ends. `proof_only`: the start is good, and time goes into the bound;
-    `plan_only`: the bound is not asked for, and the search ends once it finds nothing better for long. `report` hears
-    of the best cost and the bound while it lasts.
+    at which the search ends. `report` hears of the best cost and the bound while it lasts.
     Raises InternalError when the solver stops for another reason than its work or the time.
     """
     numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
-    options = PROOF_ONLY if proof_only else {}
-    idle = IDLE_WORK if plan_only else 1.0
-    search = partial(_search_program, numbers, time_limit_s, start, report, work, gap, options, idle)
+    search = partial(_search_program, numbers, time_limit_s, start, report, work, gap, aim)
     known = () if start is None else start.values
-    return _solve_once(_digest_program(numbers, (time_limit_s, work, gap, idle, proof_only, known)), search)
+    return _solve_once(_digest_program(numbers, (time_limit_s, work, gap, aim, known)), search)
 
 
 def _search_program(
@@ -137,14 +150,16 @@ def _search_program(
     report: Report | None,
     work: float,
     gap: float,
-    options: Mapping[str, float | str],
-    idle: float,
+    aim: SearchAim = "optimum",
+    options: Mapping[str, float | str] | None = None,
 ) -> Solution:
     run = partial(_run_search, numbers, time_limit_s, start, report)
-    solution = run(work, gap, options, idle)
-    if solution.status == "infeasible" and numbers.whole.any():
+    solution = run(work, gap, aim, options)
+    if solution.status == "infeasible" and aim != "start" and numbers.whole.any():
         # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
-        confirmed = run(work / FIRST_PLAN, gap, {**options, "presolve": "off"})
+        columns = len(numbers.cost)
+        enough = work / FIRST_PLAN if columns <= LARGE_COLUMNS else CONFIRMATION * columns
+        confirmed = run(enough, gap, aim, {**(options or {}), "presolve": "off"})
         return solution if confirmed.status == "unsolved" else confirmed
     return solution
 
@@ -161,7 +176,7 @@ def _relax_or_search(numbers: ProgramArrays, work: float, report: Report | None)
     if relaxed.status == "infeasible":
         return relaxed
     found = take_if_whole(numbers, relaxed)
-    return found or _search_program(numbers, TIME_LIMIT_S, None, report, work, GAP_TARGET, SMALL_SEARCH, 1.0)
+    return found or _search_program(numbers, TIME_LIMIT_S, None, report, work, GAP_TARGET, options=SMALL_SEARCH)
 
 
 def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:
@@ -219,14 +234,15 @@ def _run_search(
     report: Report | None,
     work: float,
     gap: float,
-    options: Mapping[str, float | str],
-    idle: float = 1.0,
+    aim: SearchAim,
+    more: Mapping[str, float | str] | None = None,
 ) -> Solution:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    rules = {"presolve_rule_off": AGGREGATION} if len(numbers.cost) > AGGREGATED_COLUMNS else {}
-    options = {"random_seed": 0, "mip_rel_gap": gap, **rules, **options}
+    large = LARGE_SEARCH if len(numbers.cost) > LARGE_COLUMNS else {}
+    of_aim = PROOF_ONLY if aim == "bound" else {}
+    options = {"random_seed": 0, "mip_rel_gap": gap, **large, **of_aim, **(more or {})}
     highs = load_solver(numbers, time_limit=seconds_left(time_limit_s), **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
@@ -234,7 +250,7 @@ def _run_search(
         highs.setSolution(known)
     integer = bool(numbers.whole.any())
     if integer:
-        highs.cbMipInterrupt += _limit_search(int(work / len(numbers.cost)), idle, report)
+        highs.cbMipInterrupt += _limit_search(work / len(numbers.cost), aim, report)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -260,20 +276,26 @@ def _run_search(
     )
 
 
-def relax_program(program: LinearProgram | ProgramArrays, basis: Basis | None = None) -> Solution:
+def relax_program(
+    program: LinearProgram | ProgramArrays, basis: Basis | None = None, *, is_easily_kept: bool = False
+) -> Solution:
     """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none. It
-    goes on from a `basis`, if there is one: several optima may be equal, and this may be another."""
+    goes on from a `basis`, if there is one: several optima may be equal, and this may be another. `is_easily_kept`: a
+    solution of all rows is at hand, and only its cost is high."""
     numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
-    return _solve_once(_digest_program(numbers, ("relaxed", basis)), lambda: _run_relaxation(numbers, basis))
+    method = {"simplex_strategy": PRIMAL} if is_easily_kept else {}
+    key = _digest_program(numbers, ("relaxed", basis, is_easily_kept))
+    return _solve_once(key, lambda: _run_relaxation(numbers, basis, method))
 
 
 def is_impossible(program: LinearProgram) -> bool:
-    """Whether a program has no solution, so far as the beginning of a search shows it: a tenth of the time of a
-    relaxation where bounds alone are in each other's way."""
+    """Whether a program has no solution, so far as the beginning of a search shows it: of the largest, nothing."""
     numbers = program.to_arrays()
-    search = partial(_run_search, numbers, TIME_LIMIT_S, None, None, GLANCE * len(numbers.cost), GAP_TARGET)
-    key = _digest_program(numbers, ("glance",))
-    return _solve_once(key, lambda: search({"presolve": "off"})).status == "infeasible"
+    if len(numbers.cost) > GLANCED_COLUMNS:
+        return False
+    work = GLANCE * len(numbers.cost)
+    search = partial(_search_program, numbers, TIME_LIMIT_S, None, None, work, GAP_TARGET)
+    return _solve_once(_digest_program(numbers, ("glance",)), search).status == "infeasible"
 
 
 def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:
@@ -318,11 +340,11 @@ def _run_relaxation(
     return Solution("optimal", objective, bound, values, reduced, multipliers, basis=read_basis(highs))
 
 
-def _limit_search(occasions: int, idle: float, report: Report | None) -> Callable[[Any], None]:
+def _limit_search(occasions: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
     """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
-    enough for its number of nodes, or when a share `idle` of the occasions has brought nothing better within
-    IDLE_GAP."""
+    enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan."""
     seen, better, least = 0, 0, math.inf
+    idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
 
     def end(event: Any) -> None:
         nonlocal seen, better, least
@@ -339,7 +361,7 @@ def _limit_search(occasions: int, idle: float, report: Report | None) -> Callabl
         near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
         if best < least:
             better, least = seen, best
-        idles = gap <= IDLE_GAP and seen - better > idle * occasions
+        idles = gap <= idle_gap and seen - better > idle_share * occasions
         if near_enough or idles or seen > occasions:
             event.interrupt()
 

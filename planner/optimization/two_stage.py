@@ -167,7 +167,9 @@ def solve_two_stage(
     best = min(possible, key=lambda plan: plan.objective(objective, weights), default=None)
     joint = _join_programs(scenarios, objective)
     start = None if best is None else Solution("within_gap", 0.0, 0.0, joint.place_values(best))
-    solution = solve_program(joint.program, start=start, work=work, gap=gap, proof_only=start is not None)
+    solution = solve_program(
+        joint.program, start=start, work=work, gap=gap, aim="optimum" if start is None else "bound"
+    )
     if solution.values:
         followed = follow_first_decisions(_round_to_gangs(joint.read_first(solution.values), scenarios), scenarios)
         plans = [plan for plan in (followed, best) if plan is not None]

@@ -13,7 +13,7 @@ class MarginalValue:
 
     demand: `added` more work in every month, in `unit`, with everything bought and committed to kept as it is; `worth`
     is None where that leaves work undone. limit: the limit raised by `added`, planned anew. `per_unit` is worth /
-    added. Both are None where the search ended before it knew (`is_known`).
+    added. Both are None where the search ended before that was known (`is_known`).
     """
 
     kind: Literal["demand", "limit"]
@@ -29,4 +29,4 @@ class MarginalValue:
     per_unit: float | None
     """`worth` / `added`, in the plan's currency per unit; null: as `worth`."""
     is_known: bool = True
-    """Whether the search ended with a plan, or with proof that there is none."""
+    """Whether the search found a plan, or proof that there is none or that a higher limit saves less than 0.1 %."""

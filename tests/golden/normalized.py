@@ -14,8 +14,9 @@ from typing import Any
 
 SENTENCE = "~"
 PLAN_ID = "<plan id>"
-"""In place of every plan's id and content digest: the one changes with any new field, the other with any figure."""
-PLAN = re.compile(r"(?=[0-9]*[a-f])[0-9a-f]{12}")
+"""In place of every plan's id and content digest, and of the catalogue's digest: the first changes with any new field,
+the second with any figure, the third with the day on which private prices are looked up."""
+PLAN = re.compile(r"(?=[0-9]*[a-f])[0-9a-f]{12}(?:[0-9a-f]{4})?")
 DIGITS = 12
 """Significant digits that are recorded: a thousand times finer than what the comparison looks at."""
 WORDS_IN_A_NAME = 6

@@ -21,7 +21,7 @@ from planner.optimization.plan_search import EFFORTS, search_plan
 from planner.optimization.program_names import NamedBasis
 from planner.optimization.resource_groups import list_groups
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import relax_program, solve_program
+from planner.optimization.solver import NO_SOLUTION, relax_program, solve_program
 from planner.reports.text import render_sections
 from planner.request import assumptions as figures
 from planner.request.limits import PlanLimits
@@ -288,16 +288,12 @@ def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
         assert found.solution.objective <= best.objective * (1 + 5e-4 + 1e-6)
 
 
-def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask, monkeypatch):
+def two_services(ask):
     """A quota of 4 vCPUs in the cheap region leaves room for one g4dn.xlarge: the second service lives elsewhere, which
     the program by place does not know. A month costs 730 x (0.5 + 0.9) = 1,022.00."""
-    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
-    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
-    west = ("aws", "us-west-2")
-    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*west, "g4dn.xlarge", "on_demand"): 0.9})
     measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
     service = {"kind": "inference", "demand": {"requests_per_second": 1.0}, "measurements": measured}
-    asked = ask(
+    return ask(
         {"name": "first", **service},
         {"name": "second", **service},
         months=1,
@@ -306,9 +302,26 @@ def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask
         quotas=[QUOTA],
         limits={"quotas": "hold"},
     )
-    cloud = plan(asked, catalog).strategy("cloud")
+
+
+TWO_REGIONS = {(*EAST, "g4dn.xlarge", "on_demand"): 0.5, ("aws", "us-west-2", "g4dn.xlarge", "on_demand"): 0.9}
+
+
+def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask, monkeypatch):
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
     assert sorted(use.region for use in cloud.uses) == ["us-east-1", "us-west-2"]
     assert cloud.total_cost == pytest.approx(1022.0)
+
+
+@pytest.mark.parametrize(("regions", "cost"), [(2, 1022.0), (1, None)])
+def test_homes_that_are_denied_at_first_are_found_by_the_search_of_the_whole(priced, ask, monkeypatch, regions, cost):
+    """No search for a start finds any plan: the whole has one where there are two regions, and none in one of them."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
+    cloud = plan(two_services(ask), priced(dict([*TWO_REGIONS.items()][:regions]))).strategy("cloud")
+    assert (None if cloud.status == "infeasible" else pytest.approx(cloud.total_cost)) == cost
 
 
 @pytest.mark.parametrize("effort", ["quick", "standard", "proof"])

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.optimization import program_parts
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, keeps_rows
-from planner.optimization.program_parts import drop_costly_values, solve_parts, split_program
+from planner.optimization.program_parts import drop_costly_values, solve_parts, solve_used, split_program
 from planner.optimization.solver import Solution, relax_program, solve_program, solve_small_program
 
 UNIT = ProgramColumn("start", 0, 1)
@@ -127,3 +128,41 @@ def test_what_costs_less_than_a_known_plan_stays(data):
         left = drop_costly_values(numbers, relax_program(numbers), rough)
         # bounds are left open by a millionth of the cost for each of six columns; the solver takes either end of that
         assert solve_program(left).objective == pytest.approx(best.objective, rel=1e-5, abs=1e-5)
+
+
+def two_sorts(least: float, most: float = math.inf) -> LinearProgram:
+    """Whole units of 2 at a cost of 1 and of 3 at a cost of 10, together from `least` to `most`."""
+    program = LinearProgram()
+    units = [(program.column(UNIT, cost, 10.0, whole=True), size) for cost, size in ((1.0, 2.0), (10.0, 3.0))]
+    program.row(least, most, units)
+    return program
+
+
+def test_what_the_relaxation_uses_gives_a_good_solution_and_its_bound():
+    """At least 3: the relaxation takes 1.5 of the cheap ones, so two of them; no solution costs less than 1.5."""
+    found = solve_used(two_sorts(3.0).to_arrays(), 1e6, 1e-6)
+    assert (found.status, found.objective, found.values) == ("within_gap", 2.0, (2.0, 0.0))
+    assert found.bound == pytest.approx(1.5, rel=1e-5)
+
+
+def test_what_the_relaxation_uses_may_have_no_solution(monkeypatch):
+    """Just 3: cheap ones alone never give it, one dear one does. Ten of each are 50, never 51."""
+    exactly = two_sorts(3.0, 3.0).to_arrays()
+    assert solve_used(exactly, 1e6, 1e-6).status == "unsolved"
+    assert solve_used(two_sorts(51.0).to_arrays(), 1e6, 1e-6).status == "infeasible"
+    monkeypatch.setattr(program_parts, "LARGE_COLUMNS", 0)  # then all columns are searched
+    assert solve_parts(exactly, 1e6, 1e-6, "start").values == (0.0, 1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_good_solution_keeps_all_rows_and_its_bound_holds(data):
+    program = draw_program(data)
+    best, found = solve_program(program), solve_used(program.to_arrays(), 1e6, 1e-6)
+    assert found.status != "infeasible" or best.status == "infeasible"
+    if found.values:
+        assert keeps_rows(program, found.values)
+        assert found.objective >= best.objective - 1e-6
+        assert found.bound <= best.objective + 1e-6
+        if found.status == "optimal":
+            assert found.objective == pytest.approx(best.objective, rel=1e-5, abs=1e-5)

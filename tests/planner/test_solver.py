@@ -17,6 +17,7 @@ from planner.optimization.model import build_program
 from planner.optimization.plan_search import search_plan
 from planner.optimization.solver import (
     Solution,
+    is_impossible,
     relax_program,
     remember_solutions,
     solve_program,
@@ -219,6 +220,24 @@ def test_a_small_program_without_a_solution_is_not_searched():
     program = whole_columns([1.0, 1.0], 10)
     program.row(21.0, math.inf, [(0, 1.0), (1, 1.0)])
     assert solve_small_program(program, work=1e6).status == "infeasible"
+
+
+def test_the_beginning_of_a_search_may_show_that_nothing_is_possible():
+    """Two columns of at most 10 are 20 at most, not 21."""
+    for least, is_none in ((21.0, True), (20.0, False)):
+        program = whole_columns([1.0, 1.0], 10)
+        program.row(least, math.inf, [(0, 1.0), (1, 1.0)])
+        assert is_impossible(program) is is_none
+
+
+@pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("start", 1)])
+def test_that_there_is_no_plan_is_confirmed_unless_another_search_follows(monkeypatch, aim, searches):
+    searched, run = [], solver._run_search
+    monkeypatch.setattr(solver, "_run_search", lambda *given: searched.append(given[0]) or run(*given))
+    program = whole_columns([1.0, 1.0], 10)
+    program.row(21.0, math.inf, [(0, 1.0), (1, 1.0)])
+    assert solve_program(program, aim=aim).status == "infeasible"
+    assert len(searched) == searches
 
 
 def test_risk_solves_no_program_twice(priced, ask, monkeypatch):

@@ -69,7 +69,7 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     if len(relaxed.columns) <= EXACT_COLUMNS:
         solution = solve_program(relaxed, work=EXPLAIN_WORK)
     else:
-        solution = solve_used(relaxed.to_arrays(), EXPLAIN_WORK, LARGE_GAP, is_easily_kept=True)
+        solution = solve_used(relaxed.to_arrays(), EXPLAIN_WORK, LARGE_GAP, starts_feasible=True)
     missing: dict[int, float] = defaultdict(float)
     for column, value in zip(relaxed.columns, solution.values, strict=False):
         if column.kind == "short" and value > 0:
@@ -132,14 +132,14 @@ def _find_enough(program: LinearProgram, limit: RequestLimit, is_whole: bool) ->
 
 
 def _find_least(program: LinearProgram) -> Solution:
-    """The optimum; of a large program to LARGE_GAP, among what its relaxation uses if that is near enough."""
+    """The optimum; of a large program to LARGE_GAP, by its relaxation if that is near enough."""
     if len(program.columns) <= EXACT_COLUMNS:
         return solve_program(program, work=EXPLAIN_WORK)
     numbers = program.to_arrays()
-    found = solve_used(numbers, EXPLAIN_WORK, LARGE_GAP, is_easily_kept=True)
-    if found.status == "infeasible" or (found.values and found.objective - found.bound <= LARGE_GAP * found.objective):
-        return found
-    return solve_program(numbers, start=found, work=EXPLAIN_WORK, gap=LARGE_GAP)
+    used = solve_used(numbers, EXPLAIN_WORK, LARGE_GAP, starts_feasible=True)
+    if used.status == "infeasible" or (used.values and used.objective - used.bound <= LARGE_GAP * used.objective):
+        return used
+    return solve_program(numbers, start=used, work=EXPLAIN_WORK, gap=LARGE_GAP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,12 +86,12 @@ def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim)
     return solve_program(program, work=work, gap=gap, aim=aim)
 
 
-def solve_used(program: ProgramArrays, work: float, gap: float, *, is_easily_kept: bool = False) -> Solution:
+def solve_used(program: ProgramArrays, work: float, gap: float, *, starts_feasible: bool = False) -> Solution:
     """A good solution of a large program, with the bound of its relaxation: that of the program without the whole
     columns that the relaxation has at 0 (relaxation-enforced neighbourhood search; Berthold, Mathematical Programming
-    Computation 6, 2014). Unsolved: without these there is none; others there may be. `is_easily_kept`:
-    see `relax_program`."""
-    relaxed = relax_program(program, is_easily_kept=is_easily_kept)
+    Computation 6, 2014). Unsolved: without these there is none; others there may be. `starts_feasible`: see
+    `relax_program`."""
+    relaxed = relax_program(program, starts_feasible=starts_feasible)
     if not relaxed.values:
         return relaxed
     solution = solve_parts(keep_used(program, relaxed), work, gap, "plan")

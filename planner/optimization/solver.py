@@ -277,14 +277,14 @@ def _run_search(
 
 
 def relax_program(
-    program: LinearProgram | ProgramArrays, basis: Basis | None = None, *, is_easily_kept: bool = False
+    program: LinearProgram | ProgramArrays, basis: Basis | None = None, *, starts_feasible: bool = False
 ) -> Solution:
     """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none. It
-    goes on from a `basis`, if there is one: several optima may be equal, and this may be another. `is_easily_kept`: a
+    goes on from a `basis`, if there is one: several optima may be equal, and this may be another. `starts_feasible`: a
     solution of all rows is at hand, and only its cost is high."""
     numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
-    method = {"simplex_strategy": PRIMAL} if is_easily_kept else {}
-    key = _digest_program(numbers, ("relaxed", basis, is_easily_kept))
+    method = {"simplex_strategy": PRIMAL} if starts_feasible else {}
+    key = _digest_program(numbers, ("relaxed", basis, starts_feasible))
     return _solve_once(key, lambda: _run_relaxation(numbers, basis, method))
 
 

@@ -59,8 +59,8 @@ def test_a_saving_that_was_not_found_is_none_only_where_it_is_ruled_out(
     """All as shares of the cost of the plan."""
     [cloud] = [each.strategy for each in case.solved if each.strategy.name == "cloud"]
     now = cloud.present_cost
-    found = () if status == "unsolved" else (1.0,)
-    solution = Solution(status, objective * now, bound * now, found)
+    columns = () if status == "unsolved" else (1.0,)
+    solution = Solution(status, objective * now, bound * now, columns)
     monkeypatch.setattr(marginal_values, "solve_program", lambda *_, **__: solution)
     [east] = values(case)
     assert east.is_known is (worth is not None)

@@ -137,7 +137,7 @@ def _find_least(program: LinearProgram) -> Solution:
         return solve_program(program, work=EXPLAIN_WORK)
     numbers = program.to_arrays()
     used = solve_used(numbers, EXPLAIN_WORK, LARGE_GAP, starts_feasible=True)
-    if used.status == "infeasible" or (used.values and used.objective - used.bound <= LARGE_GAP * used.objective):
+    if used.status == "infeasible" or used.is_within(LARGE_GAP):
         return used
     return solve_program(numbers, start=used, work=EXPLAIN_WORK, gap=LARGE_GAP)
 

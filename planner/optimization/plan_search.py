@@ -138,13 +138,13 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
     plan = _prove(search.search_nearest(limits.nearest), bound)
     if report is not None and plan.solution.values:
         report(plan.solution.objective, plan.solution.bound)
-    if plan.solution.status == "infeasible" or _is_near(plan, gap):
+    if plan.solution.status == "infeasible" or plan.solution.is_within(gap):
         return plan
     if whole is not None:
         numbers = whole.to_arrays()
         if plan.solution.values and (relaxed := relax_program(numbers)).values:
             plan = _prove(plan, relaxed.objective)
-            if _is_near(plan, gap):
+            if plan.solution.is_within(gap):
                 return plan
             if (optimum := take_if_whole(numbers, relaxed)) is not None:
                 return SearchedPlan(setting, allowed, whole, optimum, columns)
@@ -154,7 +154,7 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
             start=plan.solution,
             work=limits.work * (1 if columns <= EXACT_COLUMNS else LARGE_WORK),
             gap=gap,
-            aim="bound" if _is_near(plan, FAR_GAP) else "optimum",
+            aim="bound" if plan.solution.is_within(FAR_GAP) else "optimum",
             report=report,
         )
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
@@ -180,7 +180,7 @@ class _Search:
         can do all of the work, the model alone, with more homes and in the end all of them."""
         limits, ranking, by_place = self.limits, self.ranking, self.promising.program
         best = self._solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
-        if best is None or not _is_near(best, limits.near):
+        if best is None or not best.solution.is_within(limits.near):
             everything = self._list_all(best)
             if everything is not None:
                 best = self._choose_all(best, everything)
@@ -266,16 +266,7 @@ def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:
     return _prove(ranked[0], max(one.solution.bound, other.solution.bound)) if ranked else other
 
 
-def _is_near(plan: SearchedPlan, gap: float) -> bool:
-    solution = plan.solution
-    return bool(solution.values) and solution.objective - solution.bound <= gap * abs(solution.objective)
-
-
 def _prove(plan: SearchedPlan, bound: float) -> SearchedPlan:
     """The plan with the better of two proven bounds, of its own search and another."""
     solution = plan.solution
-    if not solution.values:
-        return plan
-    best = min(max(solution.bound, bound), solution.objective)
-    near = solution.objective - best <= GAP_TARGET * max(abs(solution.objective), 1.0)
-    return replace(plan, solution=replace(solution, status="optimal" if near else "within_gap", bound=best))
+    return replace(plan, solution=solution.bounded_by(max(solution.bound, bound))) if solution.values else plan

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram, ProgramArrays
 from planner.optimization.solver import (
-    GAP_TARGET,
     LARGE_COLUMNS,
     NO_SOLUTION,
     SearchAim,
@@ -79,8 +78,7 @@ def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim)
     searches of such parts are long."""
     if aim == "start" and len(program.cost) > LARGE_COLUMNS:
         used = solve_used(program, work, gap)
-        is_far = bool(used.values) and used.objective - used.bound > FAR_GAP * abs(used.objective)
-        if is_far or used.status == "infeasible":
+        if used.status == "infeasible" or (used.values and not used.is_within(FAR_GAP)):
             return used
         return solve_program(program, start=used, work=work, gap=gap, aim="plan" if used.values else aim)
     return solve_program(program, work=work, gap=gap, aim=aim)
@@ -95,10 +93,7 @@ def solve_used(program: ProgramArrays, work: float, gap: float, *, starts_feasib
     if not relaxed.values:
         return relaxed
     solution = solve_parts(keep_used(program, relaxed), work, gap, "plan")
-    if not solution.values:
-        return replace(solution, status="unsolved")
-    is_best = solution.objective - relaxed.bound <= GAP_TARGET * max(abs(solution.objective), 1.0)
-    return replace(solution, status="optimal" if is_best else "within_gap", bound=relaxed.bound)
+    return solution.bounded_by(relaxed.bound) if solution.values else replace(solution, status="unsolved")
 
 
 def fix_settled(program: ProgramArrays) -> ProgramArrays:

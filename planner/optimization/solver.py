@@ -103,6 +103,16 @@ class Solution:
     cut_by_clock: bool = False
     basis: Basis | None = None
 
+    def is_within(self, gap: float) -> bool:
+        """Whether it has values whose cost is at most this share of it above the bound."""
+        return bool(self.values) and self.objective - self.bound <= gap * abs(self.objective)
+
+    def bounded_by(self, bound: float) -> Solution:
+        """The same values with this bound, which is proven: optimal where that is within GAP_TARGET."""
+        least = min(bound, self.objective)
+        is_near = self.objective - least <= GAP_TARGET * max(abs(self.objective), 1.0)
+        return replace(self, status="optimal" if is_near else "within_gap", bound=least)
+
 
 NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
 
@@ -290,9 +300,9 @@ def relax_program(
 
 def is_impossible(program: LinearProgram) -> bool:
     """Whether a program has no solution, so far as the beginning of a search shows it: of the largest, nothing."""
-    numbers = program.to_arrays()
-    if len(numbers.cost) > GLANCED_COLUMNS:
+    if len(program.columns) > GLANCED_COLUMNS:
         return False
+    numbers = program.to_arrays()
     work = GLANCE * len(numbers.cost)
     search = partial(_search_program, numbers, TIME_LIMIT_S, None, None, work, GAP_TARGET)
     return _solve_once(_digest_program(numbers, ("glance",)), search).status == "infeasible"

@@ -8,7 +8,8 @@ those that are nearest to being used, by their reduced costs; the model of these
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from planner.optimization.home_search import search_homes
@@ -21,6 +22,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import Solution, solve_program
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
+from planner.supply.homes import has_fixed_gang_type
 from pricing.frozen_values import dataclass
 
 STEPWISE_COLUMNS, FIRST_STEP_GAP = 30_000, 2e-3
@@ -183,10 +185,10 @@ def keep_homes(
     setting: PlanningContext,
     allowed: StrategyScope,
     kept: Sequence[frozenset[Place]],
-    overflow: Mapping[int, Place] | None = None,
+    overflow: Sequence[frozenset[Place]] | None = None,
 ) -> tuple[PlanningContext, StrategyScope]:
-    """The same problem with only these places for each workload, and for its `overflow` where one is named. Existing
-    capacity stays, and so do all shared resources, some with nobody to use them."""
+    """The same problem with only these places for each workload, and for its `overflow` (None: all). Existing capacity
+    stays, and so do all shared resources, some with nobody to use them."""
     stays, takes = _keeps(setting, kept), _takes_overflow(setting, overflow)
     hourly = tuple(tuple(filter(stays, candidates)) for candidates in setting.choice.hourly)
     taking = tuple(tuple(filter(takes, candidates)) for candidates in setting.choice.overflow)
@@ -202,7 +204,7 @@ def close_homes(
     program: LinearProgram,
     setting: PlanningContext,
     kept: Sequence[frozenset[Place]],
-    overflow: Mapping[int, Place] | None = None,
+    overflow: Sequence[frozenset[Place]],
 ) -> LinearProgram:
     """The whole program with no work other than that of `keep_homes`: its solutions are solutions of both."""
     stays, takes = _keeps(setting, kept), _takes_overflow(setting, overflow)
@@ -236,12 +238,23 @@ def _keeps(setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> Callab
     return lambda candidate: resources[candidate.resource].place in kept[candidate.need]
 
 
-def _takes_overflow(setting: PlanningContext, overflow: Mapping[int, Place] | None) -> Callable[[Candidate], bool]:
-    """Tells the candidates that may take overflow: all, where no place is named."""
-    named, resources = overflow or {}, setting.market.resources
+def _takes_overflow(
+    setting: PlanningContext, overflow: Sequence[frozenset[Place]] | None
+) -> Callable[[Candidate], bool]:
+    """Tells the candidates that may take overflow."""
+    resources = setting.market.resources
+    return lambda candidate: overflow is None or resources[candidate.resource].place in overflow[candidate.need]
 
-    def takes(candidate: Candidate) -> bool:
-        place = resources[candidate.resource].place
-        return named.get(candidate.need, place) == place
 
-    return takes
+def rank_overflow(setting: PlanningContext, index: int) -> list[list[Place]]:
+    """The places that may take the overflow of a workload, the least cost of its work in the first month first; of a
+    job that stays on its accelerator, those of each apart."""
+    resources, rates = setting.market.resources, setting.choice.rates
+    is_fixed = has_fixed_gang_type(setting.demands.needs[index])
+    offered = [
+        (rates[c.resource][0] / c.units_per_node_hour, resources[c.resource]) for c in setting.choice.overflow[index]
+    ]
+    groups: dict[str, dict[Place, None]] = defaultdict(dict)
+    for _, resource in sorted(offered, key=lambda each: (each[0], each[1].place)):
+        groups[resource.accelerator if is_fixed else ""][resource.place] = None
+    return [list(places) for places in groups.values()]

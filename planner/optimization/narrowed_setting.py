@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from planner.optimization.home_selection import keep_homes, rank_homes
+from planner.optimization.home_selection import keep_homes, rank_homes, rank_overflow
 from planner.optimization.model import StrategyScope, count_columns
 from planner.optimization.plan_search import EFFORTS
 from planner.optimization.promising_stays import relax_promising
@@ -15,7 +15,6 @@ from planner.optimization.stays import Place
 from planner.optimization.strategy import SolvedStrategy, strategy_scope
 from planner.result import StrategyName
 from planner.supply.candidates import Candidate
-from planner.supply.homes import has_fixed_gang_type
 
 
 class NarrowedProblem(NamedTuple):
@@ -84,13 +83,6 @@ def _keep_nearest(
 def _keep_one_overflow(setting: PlanningContext, index: int, used: Collection[Place]) -> tuple[Candidate, ...]:
     """What may exceed an owned home, at one place: that decides it beforehand. A place that is used, of equals the
     cheapest; one for each accelerator where a job stays on its own."""
-    need, resources = setting.demands.needs[index], setting.market.resources
-    ranked: dict[str, tuple[tuple[bool, float, Place], Place]] = {}
-    key = (lambda c: resources[c.resource].accelerator) if has_fixed_gang_type(need) else (lambda _: "")
-    for candidate in setting.choice.overflow[index]:
-        place = resources[candidate.resource].place
-        cost = setting.choice.rates[candidate.resource][0] / candidate.units_per_node_hour
-        rank = (place not in used, cost, place)
-        ranked[key(candidate)] = min(ranked.get(key(candidate), (rank, place)), (rank, place))
-    kept = {place for _, place in ranked.values()}
+    resources = setting.market.resources
+    kept = {next((place for place in places if place in used), places[0]) for places in rank_overflow(setting, index)}
     return tuple(c for c in setting.choice.overflow[index] if resources[c.resource].place in kept)

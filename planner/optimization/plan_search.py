@@ -22,6 +22,7 @@ from planner.optimization.home_selection import (
     improve_homes,
     keep_homes,
     rank_homes,
+    rank_overflow,
 )
 from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
@@ -52,6 +53,8 @@ LARGE_WORK = 0.3
 """Share of the work of a search that larger ones have: each occasion of theirs takes 0.1 s and more."""
 UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
+NEAREST_OVERFLOW = 4
+"""Places for the overflow of each workload at chosen homes: all of them make programs of 340,000 columns."""
 MORE_HOMES = 4
 """Times as many homes where a selection cannot do all of the work."""
 
@@ -132,7 +135,8 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
     whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
-    search = _Search(setting, allowed, promising, ranking, limits, columns, whole)
+    overflow = [rank_overflow(setting, index) for index in range(len(setting.demands.needs))]
+    search = _Search(setting, allowed, promising, ranking, limits, columns, whole, overflow)
     if report is not None:
         report(math.inf, max(bound, ranking.bound))
     plan = _prove(search.search_nearest(limits.nearest), bound)
@@ -164,7 +168,8 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search of a problem of about `columns` columns; `whole` is its program where that is not too large."""
+    """The search of a problem of about `columns` columns; `whole` is its program where that is not too large, and
+    `overflow` the places that may take that of each workload, as `rank_overflow` gives them."""
 
     setting: PlanningContext
     allowed: StrategyScope
@@ -173,6 +178,7 @@ class _Search:
     limits: SearchLimits
     columns: int
     whole: LinearProgram | None
+    overflow: list[list[list[Place]]]
 
     def search_nearest(self, nearest: int) -> SearchedPlan:
         """Homes found by moves and their best units; the model decides all the rest. Where that plan is not near enough
@@ -192,10 +198,11 @@ class _Search:
         whole = self.whole or build_program(self.setting, self.allowed)
         if is_impossible(whole):
             return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
-        more, most = max(nearest, 1), max(map(len, ranking.nearest), default=0)
+        taking = (places for groups in self.overflow for places in groups)
+        more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
-            plan = self._solve_homes(kept)
+            plan = self._solve_homes(kept, self._nearest_overflow(more))
             if plan.solution.status != "infeasible":
                 return plan
             if more >= most:  # the search of the whole, if there is one, confirms it
@@ -235,18 +242,29 @@ class _Search:
 
     def _solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
         """The plan of a choice with its units at each start; where these cannot do the work, or not for about as much,
-        with the best units for its homes. None where no units can."""
+        with the best units for its homes, and overflow to the nearest places, too. None where no units can."""
         if choice is None:
             return None
-        plan = self._solve_homes(choice.used, choice)
+        near = self._nearest_overflow(NEAREST_OVERFLOW)
+        named = [
+            frozenset((choice.overflow[need],)) if need in choice.overflow else places
+            for need, places in enumerate(near)
+        ]
+        plan = self._solve_homes(choice.used, named, choice)
         if not plan.solution.values or plan.solution.objective > choice.cost * (1 + UNITS_LOSS):
-            plan = _cheaper(plan, self._solve_homes(choice.used))
+            wider = [one | other for one, other in zip(named, near, strict=True)]
+            plan = _cheaper(plan, self._solve_homes(choice.used, wider))
         return replace(plan, choice=choice) if plan.solution.values else None
 
-    def _solve_homes(self, kept: Sequence[frozenset[Place]], choice: HomeChoice | None = None) -> SearchedPlan:
-        """The problem of some homes; `choice`: with its units at each start, and its places for overflow."""
+    def _nearest_overflow(self, most: int) -> list[frozenset[Place]]:
+        """By workload, so many of the cheapest places for its overflow."""
+        return [frozenset(place for places in groups for place in places[:most]) for groups in self.overflow]
+
+    def _solve_homes(
+        self, kept: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]], choice: HomeChoice | None = None
+    ) -> SearchedPlan:
+        """The problem of some homes and places for overflow; `choice`: with its units at each start."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
-        overflow = None if choice is None else choice.overflow
         if program is not None:
             closed = close_homes(program, part, kept, overflow)
         else:

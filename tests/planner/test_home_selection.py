@@ -288,11 +288,11 @@ def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
         assert found.solution.objective <= best.objective * (1 + 5e-4 + 1e-6)
 
 
-def two_services(ask):
+def two_services(ask, rate: float = 1.0, **settings):
     """A quota of 4 vCPUs in the cheap region leaves room for one g4dn.xlarge: the second service lives elsewhere, which
     the program by place does not know. A month costs 730 x (0.5 + 0.9) = 1,022.00."""
     measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
-    service = {"kind": "inference", "demand": {"requests_per_second": 1.0}, "measurements": measured}
+    service = {"kind": "inference", "demand": {"requests_per_second": rate}, "measurements": measured}
     return ask(
         {"name": "first", **service},
         {"name": "second", **service},
@@ -301,6 +301,7 @@ def two_services(ask):
         strategies=["cloud"],
         quotas=[QUOTA],
         limits={"quotas": "hold"},
+        **settings,
     )
 
 
@@ -313,6 +314,21 @@ def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask
     cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
     assert sorted(use.region for use in cloud.uses) == ["us-east-1", "us-west-2"]
     assert cloud.total_cost == pytest.approx(1022.0)
+
+
+@pytest.mark.parametrize(("places", "dear_hours"), [(4, [730.0]), (1, [730.0, 1460.0])])
+def test_overflow_that_its_place_cannot_take_goes_to_a_near_one(priced, ask, monkeypatch, places, dear_hours):
+    """Two services have a T4 of their own each and need one more: the quota of the cheap region is one, so one of them
+    overflows to the dear region. With one place near, both T4s may go to one of them, and the other rents two."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "NEAREST_OVERFLOW", places)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    box = {"name": "box", "accelerator": "T4", "accelerators": 1, "price": 4_000, "max_power_kw": 0.3}
+    there = {"systems": [box], "existing": {"nodes": [{"system": "box", "count": 2}]}}
+    cloud = plan(two_services(ask, rate=3.0, **there), priced(TWO_REGIONS)).strategy("cloud")
+    rented = {use.region: round(use.node_hours, 3) for use in cloud.uses if use.provider}
+    assert sum(rented.values()) == 1460.0
+    assert rented["us-west-2"] in dear_hours
 
 
 @pytest.mark.parametrize(("regions", "cost"), [(2, 1022.0), (1, None)])

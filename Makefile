@@ -71,11 +71,11 @@ wheel: $(STAMP) # install it into empty environments of every Python here: secon
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
 
-lock: $(STAMP)
+lock: $(RUNS) # needs nothing of the lock of developers, which it may have to mend
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev --all-extras pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group image --extra server --extra otel --extra dask -c requirements.lock pyproject.toml -o requirements-server.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group run -c requirements.lock pyproject.toml -o requirements-run.lock
+	$(BIN)/uv pip compile --quiet --no-strip-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev --all-extras pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --no-strip-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group image --extra server --extra otel --extra dask -c requirements.lock pyproject.toml -o requirements-server.lock
+	$(BIN)/uv pip compile --quiet --no-strip-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --group run -c requirements.lock pyproject.toml -o requirements-run.lock
 
 typescript: # what makes a client of the service in TypeScript, for one of the slow tests; needs npm and the network
 	cd tests/doors/typescript && npm ci --no-audit --no-fund

@@ -232,6 +232,15 @@ def fix_starts(program: LinearProgram, choice: HomeChoice) -> LinearProgram:
     return replace(program, lower=lower, upper=upper)
 
 
+def close_starts(program: LinearProgram) -> LinearProgram:
+    """The program with no more commitments and purchases than it has in any case: what is left falls into months."""
+    upper = [
+        least if column.kind == "start" else most
+        for column, least, most in zip(program.columns, program.lower, program.upper, strict=True)
+    ]
+    return replace(program, upper=upper)
+
+
 def _keeps(setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> Callable[[Candidate], bool]:
     """Tells the candidates at a place that stays."""
     resources = setting.market.resources

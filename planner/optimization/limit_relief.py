@@ -14,6 +14,7 @@ from planner.optimization.linear_program import (
     ProgramArrays,
     RequestLimit,
     allow_shortage,
+    keeps_rows,
     raise_limit,
     relax_limit,
 )
@@ -122,11 +123,11 @@ def _find_enough(program: LinearProgram, limit: RequestLimit, is_whole: bool) ->
     solution = _find_least(relax_limit(program, limit))
     if not solution.values:
         return LimitRelief(limit, None, is_whole and solution.status != "unsolved")
-    least = limit.amount + solution.objective
+    least, values = limit.amount + solution.objective, solution.values[:-1]  # the last one is what exceeds the limit
     for margin in (0.0, 1e-4, 1e-3, 1e-2):
         enough = _round_up(least * (1 + margin))
         raised = raise_limit(program, limit, enough - limit.amount)
-        if solve_program(raised, work=EXPLAIN_WORK, gap=1.0).values:
+        if keeps_rows(raised, values) or solve_program(raised, work=EXPLAIN_WORK, gap=1.0).values:
             return LimitRelief(limit, enough, is_known=True)
     return LimitRelief(limit, None, is_known=False)
 

@@ -17,6 +17,7 @@ from planner.optimization.home_selection import (
     HomeRanking,
     choose_homes,
     close_homes,
+    close_starts,
     find_homes,
     fix_starts,
     improve_homes,
@@ -27,7 +28,7 @@ from planner.optimization.home_selection import (
 from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram
-from planner.optimization.program_parts import FAR_GAP, drop_costly_values, solve_parts
+from planner.optimization.program_parts import FAR_GAP, drop_costly_values, solve_parts, solve_used
 from planner.optimization.promising_stays import PromisingStays, relax_promising
 from planner.optimization.search_progress import bounds_listener
 from planner.optimization.solution import PlanningContext, SearchEffort
@@ -55,6 +56,9 @@ UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
 NEAREST_OVERFLOW = 4
 """Places for the overflow of each workload at chosen homes: all of them make programs of 340,000 columns."""
+HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
+"""Programs of chosen homes with more columns are planned from work that is paid by the hour, to this gap with this
+share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
 MORE_HOMES = 4
 """Times as many homes where a selection cannot do all of the work."""
 
@@ -156,7 +160,7 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
         solution = solve_program(
             numbers,
             start=plan.solution,
-            work=limits.work * (1 if columns <= EXACT_COLUMNS else LARGE_WORK),
+            work=limits.work * (1 if len(whole.columns) <= EXACT_COLUMNS else LARGE_WORK),
             gap=gap,
             aim="bound" if plan.solution.is_within(FAR_GAP) else "optimum",
             report=report,
@@ -272,10 +276,19 @@ class _Search:
             closed = program = build_program(part, scope)
         fixed = closed if choice is None else fix_starts(closed, choice)
         aim: SearchAim = "plan" if self.whole is None else "start"
-        solution = solve_parts(fixed, limits.work, limits.gap, aim)
+        solution = self._solve_from_hours(fixed) if choice is None and len(fixed.columns) > HOURLY_COLUMNS else None
+        if solution is None:
+            solution = solve_parts(fixed, limits.work, limits.gap, aim)
         cut = solution.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
         solution = replace(solution, bound=self.ranking.bound, cut_by_clock=cut)
         return _prove(SearchedPlan(part, scope, program, solution, self.columns), -math.inf)
+
+    def _solve_from_hours(self, program: LinearProgram) -> Solution | None:
+        """A plan of a program too large to be searched: the best of what its relaxation uses and a plan without
+        commitments and purchases. None where there is no such plan."""
+        work, gap = self.limits.work, self.limits.gap
+        by_hour = solve_parts(close_starts(program), work * HOURLY_WORK, HOURLY_GAP, "start")
+        return solve_used(program.to_arrays(), work, gap, by_hour) if by_hour.values else None
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:

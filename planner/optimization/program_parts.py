@@ -84,21 +84,27 @@ def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim)
     return solve_program(program, work=work, gap=gap, aim=aim)
 
 
-def solve_used(program: ProgramArrays, work: float, gap: float, *, starts_feasible: bool = False) -> Solution:
+def solve_used(
+    program: ProgramArrays, work: float, gap: float, known: Solution | None = None, *, starts_feasible: bool = False
+) -> Solution:
     """A good solution of a large program, with the bound of its relaxation: that of the program without the whole
     columns that the relaxation has at 0 (relaxation-enforced neighbourhood search; Berthold, Mathematical Programming
-    Computation 6, 2014). Unsolved: without these there is none; others there may be. `starts_feasible`: see
-    `relax_program`."""
+    Computation 6, 2014), and that a `known` solution has at 0, if there is one: the search begins from that. Unsolved:
+    without these columns there is none; others there may be. `starts_feasible`: see `relax_program`."""
     relaxed = relax_program(program, starts_feasible=starts_feasible)
     if not relaxed.values:
         return relaxed
-    solution = solve_parts(keep_used(program, relaxed), work, gap, "plan")
+    if known is None:
+        solution = solve_parts(keep_used(program, relaxed), work, gap, "plan")
+    else:
+        solution = solve_program(keep_used(program, relaxed, known), start=known, work=work, gap=gap, aim="plan")
     return solution.bounded_by(relaxed.bound) if solution.values else replace(solution, status="unsolved")
 
 
 def fix_settled(program: ProgramArrays) -> ProgramArrays:
-    """The program with columns fixed that are settled by the others: the only one left in an equation, and one that
-    costs nothing and that no row keeps from its upper bound. Some optimum has them so."""
+    """The program with columns fixed that are settled by the others: the only one left in an equation, those of a row
+    whose limit they reach at their nearest bounds (nothing runs on what is not bought), and one that costs nothing and
+    that no row keeps from its upper bound. Some optimum has them so."""
     import numpy as np
 
     lower, upper = program.lower.copy(), program.upper.copy()
@@ -118,13 +124,16 @@ def fix_settled(program: ProgramArrays) -> ProgramArrays:
             np.where(value > 0, upper[column], lower[column]),
             np.where(value > 0, lower[column], upper[column]),
         )
-        reach_up = np.bincount(row, value * highest, minlength=len(least)) > most
-        reach_down = np.bincount(row, value * lowest, minlength=len(least)) < least
+        up, down = (np.bincount(row, value * bounds, minlength=len(least)) for bounds in (highest, lowest))
+        reach_up, reach_down = up > most, down < least
         held = np.bincount(column, np.where(value > 0, reach_up[row], reach_down[row]), minlength=len(lower)) > 0
         raised = np.flatnonzero(is_free & ~held & (cost <= 0) & np.isfinite(upper))
+        forced_down, forced_up = (np.flatnonzero(free & reached[row]) for reached in (down == most, up == least))
         lower[raised] = upper[raised]
+        for forced, bounds in ((forced_down, lowest), (forced_up, highest)):
+            lower[column[forced]] = upper[column[forced]] = bounds[forced]
         lower[settled] = upper[settled] = at
-        if not len(settled) and not len(raised):
+        if not any(map(len, (settled, raised, forced_down, forced_up))):
             return replace(program, lower=lower, upper=upper)
 
 
@@ -143,11 +152,12 @@ def drop_costly_values(program: ProgramArrays, relaxed: Solution, known: Solutio
     return replace(program, lower=lower, upper=upper)
 
 
-def keep_used(program: ProgramArrays, relaxed: Solution) -> ProgramArrays:
-    """The program with each whole column at 0 that its relaxation has at 0."""
+def keep_used(program: ProgramArrays, *solutions: Solution) -> ProgramArrays:
+    """The program with each whole column at 0 that all these solutions, of its relaxation too, have at 0."""
     import numpy as np
 
-    unused = program.whole & (np.array(relaxed.values) <= FEASIBILITY) & (program.lower <= 0)
+    most = np.max([solution.values for solution in solutions], axis=0)
+    unused = program.whole & (most <= FEASIBILITY) & (program.lower <= 0)
     return replace(program, upper=np.where(unused, 0.0, program.upper))
 
 

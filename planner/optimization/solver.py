@@ -61,17 +61,23 @@ SMALL_SEARCH: Mapping[str, float | str] = {"mip_heuristic_run_feasibility_jump":
 AGGREGATION = 1 << 12
 """The rule of the presolve of HiGHS 1.15.1 that substitutes free columns. On the relaxation of one job with a leased
 node (7,115 columns) it takes 62 s and more, all else 0.05 s. It leaves rows so dense that each round of cuts of a
-search may take 5 s (11,512 columns; without it the whole search 15 s). On others leaving it out costs nothing."""
+search may take 5 s (11,512 columns; without it the whole search 15 s), and the probing that follows 115 s (4,014
+columns; without it the whole search 0.2 s). On others leaving it out costs nothing."""
+AGGREGATED_COLUMNS = 2_000
+"""Programs of at most so many columns are searched with that rule."""
 LARGE_COLUMNS = 5_000
 LARGE_SEARCH: Mapping[str, float | str] = {
-    "presolve_rule_off": AGGREGATION,
     "mip_allow_restart": False,
     "mip_heuristic_run_rens": False,
 }
-"""The solver in programs of more than LARGE_COLUMNS columns: without that rule; without a second presolve after the
-first rounds of cuts, which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven
-end in 6 to 42 s without it, with the same plan and proof, one without proof); and without a search among the values of
-the relaxation, of up to 22 s, which found no better plan."""
+"""The solver in programs of more than LARGE_COLUMNS columns: without a second presolve after the first rounds of cuts,
+which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven end in 6 to 42 s
+without it, with the same plan and proof, one without proof); and without a search among the values of the relaxation,
+of up to 22 s, which found no better plan."""
+ROOT_STALL, STALLED_BOUND = 1.5e6, 1e-4
+"""Work after which a search of a program of more than LARGE_COLUMNS columns ends that has not branched yet, has a plan,
+and found no better one and no bound that is better by this share of itself: its rounds of cuts take 0.1 s and more each
+(of two searches of 48 and 34 s, 13 and 8 are spared, with the same plans and bounds)."""
 PRIMAL = 4
 """The primal simplex method. Where all work may stay undone it takes an eighth of the time of the dual one (2.6 instead
 of 21 s for 81,000 columns)."""
@@ -250,9 +256,11 @@ def _run_search(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    large = LARGE_SEARCH if len(numbers.cost) > LARGE_COLUMNS else {}
+    columns = len(numbers.cost)
+    of_size = {"presolve_rule_off": 0 if columns <= AGGREGATED_COLUMNS else AGGREGATION}
+    large = LARGE_SEARCH if columns > LARGE_COLUMNS else {}
     of_aim = PROOF_ONLY if aim == "bound" else {}
-    options = {"random_seed": 0, "mip_rel_gap": gap, **large, **of_aim, **(more or {})}
+    options = {"random_seed": 0, "mip_rel_gap": gap, **of_size, **large, **of_aim, **(more or {})}
     highs = load_solver(numbers, time_limit=seconds_left(time_limit_s), **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
@@ -260,7 +268,8 @@ def _run_search(
         highs.setSolution(known)
     integer = bool(numbers.whole.any())
     if integer:
-        highs.cbMipInterrupt += _limit_search(work / len(numbers.cost), aim, report)
+        stall = ROOT_STALL / columns if large else math.inf
+        highs.cbMipInterrupt += _limit_search(work / columns, stall, aim, report)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -350,14 +359,15 @@ def _run_relaxation(
     return Solution("optimal", objective, bound, values, reduced, multipliers, basis=read_basis(highs))
 
 
-def _limit_search(occasions: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
+def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
     """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
-    enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan."""
-    seen, better, least = 0, 0, math.inf
+    enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan, or for
+    `stall` occasions before it branches."""
+    seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET
     idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
 
     def end(event: Any) -> None:
-        nonlocal seen, better, least
+        nonlocal seen, better, moved, least, proven
         seen += 1
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
@@ -370,9 +380,11 @@ def _limit_search(occasions: float, aim: SearchAim, report: Report | None) -> Ca
         gap = (best - bound) / max(abs(best), 1e-9) if math.isfinite(bound) else math.inf
         near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
         if best < least:
-            better, least = seen, best
+            better, moved, least = seen, seen, best
+        if bound > proven + STALLED_BOUND * abs(proven) or progress.mip_node_count:
+            moved, proven = seen, bound
         idles = gap <= idle_gap and seen - better > idle_share * occasions
-        if near_enough or idles or seen > occasions:
+        if near_enough or idles or seen - moved > stall or seen > occasions:
             event.interrupt()
 
     return end

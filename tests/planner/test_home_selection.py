@@ -288,7 +288,7 @@ def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
         assert found.solution.objective <= best.objective * (1 + 5e-4 + 1e-6)
 
 
-def two_services(ask, rate: float = 1.0, **settings):
+def two_services(ask, rate: float = 1.0, months: int = 1, **settings):
     """A quota of 4 vCPUs in the cheap region leaves room for one g4dn.xlarge: the second service lives elsewhere, which
     the program by place does not know. A month costs 730 x (0.5 + 0.9) = 1,022.00."""
     measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
@@ -296,7 +296,7 @@ def two_services(ask, rate: float = 1.0, **settings):
     return ask(
         {"name": "first", **service},
         {"name": "second", **service},
-        months=1,
+        months=months,
         providers=["aws"],
         strategies=["cloud"],
         quotas=[QUOTA],
@@ -314,6 +314,18 @@ def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask
     cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
     assert sorted(use.region for use in cloud.uses) == ["us-east-1", "us-west-2"]
     assert cloud.total_cost == pytest.approx(1022.0)
+
+
+@pytest.mark.parametrize("committed", [0.1, 0.6])
+def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeypatch, committed):
+    """The same two services for two months: a plan by the hour costs 2 x 1,022. A commitment of a year in the dear
+    region is taken where 12 x 730 hours at 0.1 cost less than two months at 0.9, not where they cost more."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "HOURLY_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    year = {("aws", "us-west-2", "g4dn.xlarge", "reserved_1y_no_upfront"): committed}
+    cloud = plan(two_services(ask, months=2), priced(TWO_REGIONS | year)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(2 * 365.0 + min(2 * 657.0, 12 * 730 * committed))
 
 
 @pytest.mark.parametrize(("places", "dear_hours"), [(4, [730.0]), (1, [730.0, 1460.0])])

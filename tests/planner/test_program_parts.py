@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.optimization import program_parts
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, keeps_rows
-from planner.optimization.program_parts import drop_costly_values, solve_parts, solve_used, split_program
+from planner.optimization.program_parts import drop_costly_values, fix_settled, solve_parts, solve_used, split_program
 from planner.optimization.solver import Solution, relax_program, solve_program, solve_small_program
 
 UNIT = ProgramColumn("start", 0, 1)
@@ -49,6 +49,24 @@ def test_settled_columns_alone_may_break_a_row():
     program.row(-math.inf, 1.0, [(settled, 1.0)])
     assert split_program(program.to_arrays()) is None
     assert solve_parts(program, 1e6, 1e-6).status == "infeasible"
+
+
+@pytest.mark.parametrize("bought", [0.0, 1.0])
+def test_months_are_apart_where_nothing_is_bought_for_them(bought):
+    """In each of two months 1,200 units of work, by the hour at 1 or on what is bought at 0, of which a month has 600
+    if it is bought; a row joins what runs on it in both months. Without any of it all is settled: 2,400 by the hour.
+    With it months are one program, and 600 of each are spared."""
+    program = LinearProgram()
+    start = program.column(UNIT, 0.0, bought, whole=True, lower=bought)
+    owned = [program.column(UNIT, 0.0, 1200.0, whole=False) for _ in range(2)]
+    for on_it in owned:
+        hourly = [program.column(UNIT, 1.0, 1.0, whole=False) for _ in range(1_200)]
+        program.row(1200.0, math.inf, [(on_it, 1.0), *((each, 1.0) for each in hourly)])
+        program.row(-math.inf, 0.0, [(on_it, 1.0), (start, -600.0)])
+    program.row(-1.0, math.inf, [(each, -1.0) for each in owned] + [(start, 1200.0)])
+    parts = split_program(fix_settled(program.to_arrays()))
+    assert [len(part.columns) for part in parts] == ([2_402] if bought else [])
+    assert solve_parts(program, 1e6, 1e-6).objective == pytest.approx(2400.0 - 1200.0 * bought)
 
 
 @pytest.mark.parametrize("joined", [False, True])

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
@@ -228,6 +229,40 @@ def test_the_beginning_of_a_search_may_show_that_nothing_is_possible():
         program = whole_columns([1.0, 1.0], 10)
         program.row(least, math.inf, [(0, 1.0), (1, 1.0)])
         assert is_impossible(program) is is_none
+
+
+class Occasion:
+    """An occasion to end a search, as the solver gives it."""
+
+    def __init__(self, best: float, bound: float, nodes: int) -> None:
+        self.data_out = SimpleNamespace(mip_primal_bound=best, mip_dual_bound=bound, mip_node_count=nodes)
+        self.is_ended = False
+
+    def interrupt(self) -> None:
+        self.is_ended = True
+
+
+@pytest.mark.parametrize(
+    ("best", "bound", "nodes", "ended_at"),
+    [
+        (lambda _: 100.0, lambda _: 90.0, 0, 1 + 5 + 1),  # the first is progress, then five are allowed
+        (lambda at: 100.0 - min(at, 10), lambda _: 50.0, 0, 10 + 5 + 1),
+        (lambda _: 100.0, lambda at: 50.0 + min(at, 10), 0, 10 + 5 + 1),
+        (lambda _: 100.0, lambda at: 50.0 + 1e-6 * at, 0, 1 + 5 + 1),  # a bound that is better by nothing
+        (lambda _: 100.0, lambda _: 90.0, 1, 40 + 1),  # it branches: only the work ends it
+        (lambda _: math.inf, lambda _: 90.0, 0, None),  # no plan yet
+    ],
+)
+def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, nodes, ended_at):
+    """Of 40 occasions, five without a better plan or bound end it."""
+    end = solver._limit_search(40.0, 5.0, "optimum", None)
+    for at in range(1, 60):
+        occasion = Occasion(best(at), bound(at), nodes)
+        end(occasion)
+        if occasion.is_ended:
+            assert at == ended_at
+            return
+    assert ended_at is None
 
 
 @pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("start", 1)])

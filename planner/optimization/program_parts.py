@@ -128,7 +128,8 @@ def fix_settled(program: ProgramArrays) -> ProgramArrays:
         reach_up, reach_down = up > most, down < least
         held = np.bincount(column, np.where(value > 0, reach_up[row], reach_down[row]), minlength=len(lower)) > 0
         raised = np.flatnonzero(is_free & ~held & (cost <= 0) & np.isfinite(upper))
-        forced_down, forced_up = (np.flatnonzero(free & reached[row]) for reached in (down == most, up == least))
+        counts = free & (value != 0)  # an entry of 0 forces nothing
+        forced_down, forced_up = (np.flatnonzero(counts & reached[row]) for reached in (down == most, up == least))
         lower[raised] = upper[raised]
         for forced, bounds in ((forced_down, lowest), (forced_up, highest)):
             lower[column[forced]] = upper[column[forced]] = bounds[forced]

@@ -69,6 +69,15 @@ def test_months_are_apart_where_nothing_is_bought_for_them(bought):
     assert solve_parts(program, 1e6, 1e-6).objective == pytest.approx(2400.0 - 1200.0 * bought)
 
 
+def test_an_entry_of_nothing_settles_nothing():
+    """No node may be bought, so a row of nodes and operators is at its limit; operators have an entry of 0 there, and
+    none is hired."""
+    program = LinearProgram()
+    node, operators = program.column(UNIT, 1.0, 0.0, whole=True), program.column(UNIT, 750.0, 1.0, whole=True)
+    program.row(-math.inf, 0.0, [(node, 1.0), (operators, 0.0)])
+    assert solve_parts(program, 1e6, 1e-6).values == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("joined", [False, True])
 def test_large_parts_are_apart_where_nothing_joins_them(joined):
     """Two chains of 1,200 columns: two programs, one when a row has a column of each."""
@@ -93,7 +102,7 @@ def draw_program(data: st.DataObject) -> LinearProgram:
         program.column(UNIT, data.draw(number), upper, whole=data.draw(st.booleans()), lower=lower)
     for _ in range(data.draw(st.integers(0, 4))):
         columns = data.draw(st.sets(st.integers(0, len(program.columns) - 1), min_size=1, max_size=3))
-        program.row(-math.inf, data.draw(number), [(each, data.draw(number.filter(bool))) for each in sorted(columns)])
+        program.row(-math.inf, data.draw(number), [(each, data.draw(number)) for each in sorted(columns)])
     return program
 
 

@@ -72,6 +72,16 @@ def test_stated_hours_of_a_service_are_accelerators_that_stand_there(priced, ask
     assert cloud_of(plan(ask(hours("T4", 365), **settings), catalog)).total_cost == pytest.approx(365 * 0.5)
 
 
+@pytest.mark.parametrize(("interruptible", "rate"), [(False, 0.5), (True, 0.2)])
+@pytest.mark.parametrize("requests", [1e-3, 1e-11])
+def test_a_service_that_asks_for_next_to_nothing_has_a_whole_node(priced, ask, requests, interruptible, rate):
+    """One T4 at 0.5 an hour, or at 0.2 on spot, for 730 hours, however little there is to do."""
+    prices = {(*EAST, "g4dn.xlarge", way): each for way, each in (("on_demand", 0.5), ("spot", 0.2))}
+    job = service(requests, interruptible=interruptible)
+    cloud = plan(ask(job, months=1, providers=["aws"], strategies=["cloud"]), priced(prices)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(730 * rate)
+
+
 def test_two_services_share_a_node_only_if_both_say_so(priced, ask):
     """Each needs one of a node's four T4s: 730 h x 2.0 apiece, or one node for both."""
     catalog = priced({(*EAST, "g4dn.12xlarge", "on_demand"): 2.0})

@@ -131,7 +131,7 @@ def replicas(work: Work, units_an_hour: float, speed: Speed) -> int:
     spares = work.row.get("spare_replicas", 0)
     if speed.estimate is not None:
         return count_replicas(work.row["serving"], speed.estimate, units_an_hour, speed.gang_rate) + spares
-    return math.ceil(units_an_hour / speed.gang_rate - 1e-9) + spares
+    return max(math.ceil(units_an_hour / speed.gang_rate - 1e-9), int(units_an_hour > 0)) + spares
 
 
 def nodes_for(count: int, speed: Speed) -> int:

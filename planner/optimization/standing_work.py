@@ -44,8 +44,8 @@ def list_standing_tasks(need: WorkloadDemand, demands: PortfolioDemand) -> Itera
 
 
 def count_replicas(candidate: Candidate, need: WorkloadDemand, units: float, hours: float) -> int:
-    """Gangs that stand for `units` of work in a block of `hours`, one at least for any work, with the spares; replicas of
-    a served model as its queue needs them."""
+    """Gangs that stand for `units` of work in a block of `hours`, one at least for any work, with the spares; replicas
+    of a served model as its queue needs them."""
     if candidate.queue is not None:
         gangs = candidate.queue.count_replicas(units / hours / SECONDS, candidate.gang_rate / SECONDS)
     else:

@@ -80,6 +80,7 @@ def helped(store) -> bool:
         return connection.exec_driver_sql("SELECT count(*) FROM tasks WHERE attempts > 0").scalar_one() > 0
 
 
+@pytest.mark.one_in(2)
 def test_idle_workers_help_and_the_plan_is_the_same(store, queued, alone):
     """One replica has the job; the worker of the other has nothing else to do."""
     with replica(store), replica(store):
@@ -123,6 +124,7 @@ def count_outcomes(store) -> int:
         return connection.exec_driver_sql("SELECT count(*) FROM tasks WHERE outcome IS NOT NULL").scalar_one()
 
 
+@pytest.mark.one_in(2)
 def test_a_cancelled_plan_ends_its_tasks(store, queued):
     with replica(store), replica(store):
         until(lambda: helped(store))
@@ -288,6 +290,7 @@ def test_without_its_store_a_plan_is_made_by_one_worker(tmp_path, alone, caplog)
     assert "does not answer" in caplog.text
 
 
+@pytest.mark.slow
 def test_scenarios_over_dask_are_the_same(scheduler):
     """A sweep: eight variants of a request, of which some workers plan some."""
     variants = {f"{hours} hours": {"demand_factor": hours / 6000} for hours in range(3000, 11000, 1000)}

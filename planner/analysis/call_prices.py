@@ -47,7 +47,7 @@ def _compare_price(
     units = math.fsum(described.demand)
     tokens = units * price.tokens_per_unit
     call_cost = units * price.cost_per_unit
-    changes = {"strategies": (name,), "risk": None, "uncertainty": None, "call_prices": ()}
+    changes = {"strategies": (name,), "effort": "quick", "risk": None, "uncertainty": None, "call_prices": ()}
 
     def cost_per_month(volume: float) -> float | None:
         """The cost of that many tokens a month, on average over the plan; None where they cannot be done or are more

@@ -50,7 +50,7 @@ SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
-LARGE_WORK = 0.3
+LARGE_WORK = 0.2
 """Share of the work of a search that larger ones have: each occasion of theirs takes 0.1 s and more."""
 UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
@@ -139,6 +139,8 @@ def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: floa
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
     whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
+    if whole is not None and len(whole.columns) > limits.whole_columns:
+        whole = None  # gangs and replicas have columns of their own, which are not counted before
     overflow = [rank_overflow(setting, index) for index in range(len(setting.demands.needs))]
     search = _Search(setting, allowed, promising, ranking, limits, columns, whole, overflow)
     if report is not None:

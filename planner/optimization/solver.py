@@ -74,13 +74,14 @@ LARGE_SEARCH: Mapping[str, float | str] = {
 which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven end in 6 to 42 s
 without it, with the same plan and proof, one without proof); and without a search among the values of the relaxation,
 of up to 22 s, which found no better plan."""
-ROOT_STALL, STALLED_BOUND = 1.5e6, 1e-4
+ROOT_STALL, STALLED_BOUND = 1.5e6, 1e-3
 """Work after which a search of a program of more than LARGE_COLUMNS columns ends that has not branched yet, has a plan,
 and found no better one and no bound that is better by this share of itself: its rounds of cuts take 0.1 s and more each
 (of two searches of 48 and 34 s, 13 and 8 are spared, with the same plans and bounds)."""
-PRIMAL = 4
-"""The primal simplex method. Where all work may stay undone it takes an eighth of the time of the dual one (2.6 instead
-of 21 s for 81,000 columns)."""
+PRIMAL, PRIMAL_COLUMNS = 4, 2
+"""The primal simplex method, and the columns for each row from which on it is taken where all work may stay undone: an
+eighth to a third of the time of the dual one with five columns a row (2.6 instead of 7.8 to 21 s), but 12 to 27 instead
+of 0.3 to 2.4 s with one."""
 WHOLE = 1e-9
 """A number of units nearer than this to a whole one is one."""
 RELAXATION_ACCURACY = 1e-6
@@ -302,7 +303,8 @@ def relax_program(
     goes on from a `basis`, if there is one: several optima may be equal, and this may be another. `starts_feasible`: a
     solution of all rows is at hand, and only its cost is high."""
     numbers = program.to_arrays() if isinstance(program, LinearProgram) else program
-    method = {"simplex_strategy": PRIMAL} if starts_feasible else {}
+    is_wide = len(numbers.cost) > PRIMAL_COLUMNS * len(numbers.row_lower)
+    method = {"simplex_strategy": PRIMAL} if starts_feasible and is_wide else {}
     key = _digest_program(numbers, ("relaxed", basis, starts_feasible))
     return _solve_once(key, lambda: _run_relaxation(numbers, basis, method))
 

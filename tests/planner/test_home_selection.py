@@ -288,6 +288,21 @@ def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
         assert found.solution.objective <= best.objective * (1 + 5e-4 + 1e-6)
 
 
+@pytest.mark.parametrize("room", [-1, 0])
+def test_a_program_that_is_larger_than_it_was_estimated_is_not_searched_whole(instance, monkeypatch, room):
+    """Gangs and replicas have columns that are not counted beforehand: a program is searched whole where there is room
+    for its columns, not for their estimate."""
+    setting, allowed = instance(2)
+    whole = build_program(setting, allowed)
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "count_columns", lambda *_: 1)
+    most = {"whole_columns": len(whole.columns) + room, "place_columns": 0, "near": 1.0}
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **most)})
+    found = search_plan(setting, lambda _: allowed)
+    assert found.solution.values
+    assert (len(found.program.columns) == len(whole.columns)) is (room >= 0)
+
+
 def two_services(ask, rate: float = 1.0, months: int = 1, **settings):
     """A quota of 4 vCPUs in the cheap region leaves room for one g4dn.xlarge: the second service lives elsewhere, which
     the program by place does not know. A month costs 730 x (0.5 + 0.9) = 1,022.00."""

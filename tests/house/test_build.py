@@ -40,7 +40,8 @@ WORKS_FOR = {
 }
 """Asked for, and imported by a library alone."""
 PINNED = re.compile(
-    r"^([A-Za-z0-9._-]+)==(\S+)((?: ;.*?)?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
+    r"^([A-Za-z0-9._-]+)(?:\[[a-z0-9,-]+\])?==(\S+)((?: ;.*?)?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)",
+    re.MULTILINE,
 )
 
 
@@ -62,6 +63,12 @@ def test_every_line_of_the_lock_has_a_hash_and_no_host(lock, pinned):
     assert len(re.findall(r"^\S+==", lock, re.MULTILINE)) == len(PINNED.findall(lock))
     assert len(pinned) > 20
     assert not re.search(r"https?://|--index-url|--find-links|--extra-index|@ ?file:", lock)
+
+
+def test_the_lock_names_the_extras_that_packages_ask_for(lock):
+    """pip 23.2, which Python 3.11.7 brings, takes `coverage[toml]`, which pytest-cov asks for, for another package than
+    a locked `coverage`, and refuses the newest release of it, which has no hash here."""
+    assert "\ncoverage[toml]==" in lock
 
 
 def test_the_lock_covers_what_the_project_asks_for(project, pinned):

@@ -290,8 +290,7 @@ def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
 
 @pytest.mark.parametrize("room", [-1, 0])
 def test_a_program_that_is_larger_than_it_was_estimated_is_not_searched_whole(instance, monkeypatch, room):
-    """Gangs and replicas have columns that are not counted beforehand: a program is searched whole where there is room
-    for its columns, not for their estimate."""
+    """Gangs and replicas have columns that are not estimated: there is to be room for the columns that there are."""
     setting, allowed = instance(2)
     whole = build_program(setting, allowed)
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)

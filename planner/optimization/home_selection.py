@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from planner.optimization.home_search import search_homes
@@ -219,26 +219,18 @@ def close_homes(
     return replace(program, upper=upper)
 
 
-def fix_starts(program: LinearProgram, choice: HomeChoice) -> LinearProgram:
-    """The program with as many whole units at each start as were chosen, and no money where none was."""
+def fix_starts(program: LinearProgram, units: Mapping[tuple[int, int], float]) -> LinearProgram:
+    """The program with as many whole `units` at each start (its owner and month) as are given, and no money where none
+    are. Without any it has only what is there in any case, and falls into months."""
     lower, upper = list(program.lower), list(program.upper)
     for number, column in enumerate(program.columns):
         if column.kind == "start" and lower[number] < upper[number]:
-            units = choice.units.get((column.owner, column.month), 0.0)
-            if units < NO_UNITS:
+            count = units.get((column.owner, column.month), 0.0)
+            if count < NO_UNITS:
                 upper[number] = 0.0
             elif program.whole[number]:
-                lower[number] = upper[number] = min(max(lower[number], float(round(units))), upper[number])
+                lower[number] = upper[number] = min(max(lower[number], float(round(count))), upper[number])
     return replace(program, lower=lower, upper=upper)
-
-
-def close_starts(program: LinearProgram) -> LinearProgram:
-    """The program with no more commitments and purchases than it has in any case: what is left falls into months."""
-    upper = [
-        least if column.kind == "start" else most
-        for column, least, most in zip(program.columns, program.lower, program.upper, strict=True)
-    ]
-    return replace(program, upper=upper)
 
 
 def _keeps(setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> Callable[[Candidate], bool]:

@@ -17,7 +17,6 @@ from planner.optimization.home_selection import (
     HomeRanking,
     choose_homes,
     close_homes,
-    close_starts,
     find_homes,
     fix_starts,
     improve_homes,
@@ -276,7 +275,7 @@ class _Search:
         else:
             part, scope = keep_homes(part, scope, kept, overflow)
             closed = program = build_program(part, scope)
-        fixed = closed if choice is None else fix_starts(closed, choice)
+        fixed = closed if choice is None else fix_starts(closed, choice.units)
         aim: SearchAim = "plan" if self.whole is None else "start"
         solution = self._solve_from_hours(fixed) if choice is None and len(fixed.columns) > HOURLY_COLUMNS else None
         if solution is None:
@@ -289,7 +288,7 @@ class _Search:
         """A plan of a program too large to be searched: the best of what its relaxation uses and a plan without
         commitments and purchases. None where there is no such plan."""
         work, gap = self.limits.work, self.limits.gap
-        by_hour = solve_parts(close_starts(program), work * HOURLY_WORK, HOURLY_GAP, "start")
+        by_hour = solve_parts(fix_starts(program, {}), work * HOURLY_WORK, HOURLY_GAP, "start")
         return solve_used(program.to_arrays(), work, gap, by_hour) if by_hour.values else None
 
 

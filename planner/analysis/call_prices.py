@@ -20,7 +20,7 @@ VOLUME_MAX = 1_000.0
 STEPS_MAX = 60
 """Most plans for one price."""
 TOLERANCE = 1e-4
-"""Of a volume: plans are within their gap."""
+"""Of a volume, beside the gap of its plan: a tenth of a per cent where one workload makes a small program."""
 
 
 def compare_call_prices(
@@ -47,7 +47,7 @@ def _compare_price(
     units = math.fsum(described.demand)
     tokens = units * price.tokens_per_unit
     call_cost = units * price.cost_per_unit
-    changes = {"strategies": (name,), "effort": "quick", "risk": None, "uncertainty": None, "call_prices": ()}
+    changes = {"strategies": (name,), "effort": "coarse", "risk": None, "uncertainty": None, "call_prices": ()}
 
     def cost_per_month(volume: float) -> float | None:
         """The cost of that many tokens a month, on average over the plan; None where they cannot be done or are more

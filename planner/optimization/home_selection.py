@@ -19,7 +19,7 @@ from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import solve_parts
 from planner.optimization.promising_stays import PromisingStays
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import Solution, solve_program
+from planner.optimization.solver import Solution, solve_program, take_if_whole
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
 from planner.supply.homes import has_fixed_gang_type
@@ -164,7 +164,7 @@ def _solve_stepwise(program: LinearProgram, numbers: ProgramArrays, work: float,
         return solve_parts(numbers, work, gap)
     is_home = np.array([column.kind == "home" for column in program.columns])
     rough = solve_parts(replace(numbers, whole=numbers.whole & is_home), work, min(gap, FIRST_STEP_GAP))
-    if not rough.values:
+    if not rough.values or take_if_whole(numbers, rough) is not None:
         return rough
     at_home = np.rint(rough.values) + 0.0  # no negative zeros
     lower, upper = (np.where(is_home, at_home, bounds) for bounds in (numbers.lower, numbers.upper))

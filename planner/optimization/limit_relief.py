@@ -40,6 +40,8 @@ is not known."""
 LARGE_GAP = 0.05
 """Of the least work that stays undone, and of the least increase of a limit, in programs that are not searched to the
 smallest gap."""
+MOST_COLUMNS = 50_000
+"""Of a program: two relaxations of 118,000 columns take 42 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,8 @@ class LimitRelief:
 def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     """The share of each workload's work that cannot be done at best under `name`; of large problems among the homes
     that are nearly taken."""
-    problem = narrow_large_problem(name, setting)
-    relaxed = allow_shortage(build_program(problem.setting, problem.scope))
+    program, is_whole = _build_problem(name, setting)
+    relaxed = allow_shortage(program)
     if len(relaxed.columns) <= EXACT_COLUMNS:
         solution = solve_program(relaxed, work=EXPLAIN_WORK)
     else:
@@ -77,23 +79,33 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
             missing[column.owner] += value
     shares = {need: value / len(tuple(list_tasks(need, setting.demands))) for need, value in sorted(missing.items())}
     large = {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
-    return Shortage(large, bool(solution.values), problem.is_whole and solution.status == "optimal")
+    return Shortage(large, bool(solution.values), is_whole and solution.status == "optimal")
 
 
 def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
     """What each limit of an impossible strategy alone would have to be in all of its rows; of large problems among the
     homes that are nearly taken. A limit without which the other rows still contradict each other is not searched."""
-    problem = narrow_large_problem(name, setting)
-    program = build_program(problem.setting, problem.scope)
+    program, is_whole = _build_problem(name, setting)
     limits, numbers = program.limits, program.to_arrays()
     conflict = find_conflict(numbers) if len(limits) > 1 else None
     reliefs = []
     for limit in limits:
         if conflict is not None and shows_conflict(numbers, _leave_out(conflict, program, limit)):
-            reliefs.append(LimitRelief(limit, None, is_known=problem.is_whole))
+            reliefs.append(LimitRelief(limit, None, is_known=is_whole))
         else:
-            reliefs.append(_find_enough(program, limit, problem.is_whole))
+            reliefs.append(_find_enough(program, limit, is_whole))
     return reliefs
+
+
+def _build_problem(name: StrategyName, setting: PlanningContext) -> tuple[LinearProgram, bool]:
+    """The program of a strategy, and whether it is whole: of large problems it is that of the homes that are nearly
+    taken."""
+    problem = narrow_large_problem(name, setting)
+    program = build_program(problem.setting, problem.scope)
+    if problem.is_whole and len(program.columns) > MOST_COLUMNS:  # work by block has more columns than are counted
+        problem = narrow_large_problem(name, setting, whole_columns=0)
+        program = build_program(problem.setting, problem.scope)
+    return program, problem.is_whole
 
 
 def _leave_out(multipliers: NDArray[np.float64], program: LinearProgram, limit: RequestLimit) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ money or overflow joins them. Columns are in one part when a row has both.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -74,11 +75,11 @@ def solve_parts(
 
 
 def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim) -> Solution:
-    """A large part only by what its relaxation uses, where any start will do and the relaxation is far from that:
-    searches of such parts are long."""
+    """A large part only by the columns that its relaxation uses, where any start will do, unless that is nearer than
+    FAR_GAP but not near enough: searches of such parts are long."""
     if aim == "start" and len(program.cost) > LARGE_COLUMNS:
         used = solve_used(program, work, gap)
-        if used.status == "infeasible" or (used.values and not used.is_within(FAR_GAP)):
+        if used.status == "infeasible" or used.is_within(gap) or (used.values and not used.is_within(FAR_GAP)):
             return used
         return solve_program(program, start=used, work=work, gap=gap, aim="plan" if used.values else aim)
     return solve_program(program, work=work, gap=gap, aim=aim)
@@ -138,13 +139,17 @@ def fix_settled(program: ProgramArrays) -> ProgramArrays:
             return replace(program, lower=lower, upper=upper)
 
 
-def drop_costly_values(program: ProgramArrays, relaxed: Solution, known: Solution) -> ProgramArrays:
+def drop_costly_values(
+    program: ProgramArrays, relaxed: Solution, known: Solution, most: float = math.inf
+) -> ProgramArrays:
     """The program without values of columns that no solution has that costs less than a known one: by its reduced cost
-    in the relaxation each unit more would cost more than what lies between the two."""
+    in the relaxation each unit more would cost more than lies between the two, or than `most`, a share of the
+    relaxation, where that is less: better solutions may be lost then."""
     import numpy as np
 
     reduced, values = np.array(relaxed.reduced_costs), np.array(known.values)
     spare = known.objective - relaxed.objective + DUAL_ACCURACY * max(abs(known.objective), 1.0)
+    spare = min(spare, most * abs(relaxed.objective))
     reach = spare / np.where(reduced == 0, np.nan, np.abs(reduced))
     reach = np.where(program.whole, np.floor(reach + FEASIBILITY), reach)
     highest, lowest = np.maximum(program.lower + reach, values), np.minimum(program.upper - reach, values)

@@ -28,9 +28,9 @@ from planner.workloads.demand import PortfolioDemand
 from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
-SearchEffort = Effort | Literal["rough", "close"]
+SearchEffort = Effort | Literal["rough", "close", "coarse"]
 """How long a request lets a search take; rough: one plan, without choosing among homes; close: a bound near to it by
-the program by place alone."""
+the program by place alone; coarse: as quick, with less work and small programs to a tenth of a per cent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,19 +182,22 @@ def _search_program(
     return solution
 
 
-def solve_small_program(program: LinearProgram, *, work: float, report: Report | None = None) -> Solution:
+def solve_small_program(
+    program: LinearProgram, *, work: float, gap: float = GAP_TARGET, report: Report | None = None
+) -> Solution:
     """The same as `solve_program` for programs whose relaxation takes far less time than a search: where it has no
     solution there is none, and where its optimum is whole that is the optimum."""
     numbers = program.to_arrays()
-    return _solve_once(_digest_program(numbers, ("small", work)), lambda: _relax_or_search(numbers, work, report))
+    key = _digest_program(numbers, ("small", work, gap))
+    return _solve_once(key, lambda: _relax_or_search(numbers, work, gap, report))
 
 
-def _relax_or_search(numbers: ProgramArrays, work: float, report: Report | None) -> Solution:
+def _relax_or_search(numbers: ProgramArrays, work: float, gap: float, report: Report | None) -> Solution:
     relaxed = _run_relaxation(numbers, None, {"presolve": "off"})
     if relaxed.status == "infeasible":
         return relaxed
     found = take_if_whole(numbers, relaxed)
-    return found or _search_program(numbers, TIME_LIMIT_S, None, report, work, GAP_TARGET, options=SMALL_SEARCH)
+    return found or _search_program(numbers, TIME_LIMIT_S, None, report, work, gap, options=SMALL_SEARCH)
 
 
 def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:

@@ -131,15 +131,17 @@ def test_any_small_program_costs_the_same_from_its_relaxation(data):
 
 def test_values_that_cost_more_than_a_known_plan_are_dropped():
     """At least 2.5 units, of at most 10 each at 2 and at 7: in parts 5. A plan of 8 leaves 3 to spare, and each unit of
-    the second costs 7 - 2 = 5 more: none. A plan of 15 leaves 10: two. The row leaves the first free in both."""
+    the second costs 7 - 2 = 5 more: none. A plan of 15 leaves 10: two; one where no unit may cost more than the
+    relaxation alone, 5, and none at half of that. The row leaves the first free in all."""
     program = LinearProgram()
     both = [(program.column(UNIT, cost, 10.0, whole=True), 1.0) for cost in (2.0, 7.0)]
     program.row(2.5, math.inf, both)
     numbers = program.to_arrays()
     relaxed = relax_program(numbers)
-    for cost, values, most in ((8.0, (4.0, 0.0), 0.0), (15.0, (4.0, 1.0), 2.0)):
+    dear, dearer = (8.0, (4.0, 0.0)), (15.0, (7.0, 0.0))
+    for (cost, values), share, most in ((dear, 9, 0.0), (dearer, 9, 2.0), (dearer, 1, 1.0), (dearer, 0.5, 0.0)):
         known = Solution("within_gap", cost, 0.0, values)
-        left = drop_costly_values(numbers, relaxed, known)
+        left = drop_costly_values(numbers, relaxed, known, share)
         assert left.lower.tolist() == [0.0, 0.0]
         assert left.upper.tolist() == [10.0, most]
 
@@ -193,3 +195,15 @@ def test_a_good_solution_keeps_all_rows_and_its_bound_holds(data):
         assert found.bound <= best.objective + 1e-6
         if found.status == "optimal":
             assert found.objective == pytest.approx(best.objective, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize(("least", "searches"), [(4.0, 1), (3.9, 2)])
+def test_a_start_that_its_relaxation_proves_near_enough_is_not_searched_again(monkeypatch, least, searches):
+    """Two of the cheap ones cost 2; the relaxation says 2 where at least 4 are due, 1.95 where 3.9 are."""
+    monkeypatch.setattr(program_parts, "LARGE_COLUMNS", 0)
+    searched, solve = [], program_parts.solve_program
+    monkeypatch.setattr(
+        program_parts, "solve_program", lambda *given, **more: searched.append(given) or solve(*given, **more)
+    )
+    assert solve_parts(two_sorts(least), 1e6, 1e-3, "start").values == (2.0, 0.0)
+    assert len(searched) == searches

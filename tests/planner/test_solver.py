@@ -216,6 +216,17 @@ def test_a_small_program_whose_relaxation_is_whole_is_not_searched(monkeypatch):
         assert len(searched) == searches
 
 
+def test_the_search_of_a_small_program_ends_at_its_gap():
+    """Each of 12 units is 10 or 11 of something, at a cost of as much, 125 in all: the relaxation has 125, and so a
+    plan of up to 250 is within half. To the smallest gap it is 125 = 7 x 10 + 5 x 11."""
+    sizes = [10.0, 11.0] * 12
+    program = whole_columns(sizes, 1)
+    program.row(125.0, math.inf, list(enumerate(sizes)))
+    near, best = (solve_small_program(program, work=1e6, gap=gap) for gap in (0.5, 1e-6))
+    assert near.is_within(0.5)
+    assert (best.status, best.objective) == ("optimal", 125.0)
+
+
 def test_a_small_program_without_a_solution_is_not_searched():
     """Two columns of at most 10 are 20 at most, not 21."""
     program = whole_columns([1.0, 1.0], 10)

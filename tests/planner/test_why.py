@@ -161,6 +161,18 @@ def test_limits_whose_own_part_was_not_found_are_named_together(catalog, ask, ho
     assert plan(ask(hours("L4", 730), strategies=["cloud"]), catalog).status == "optimal"
 
 
+def test_the_least_that_would_do_is_found_among_near_homes_in_large_programs(catalog, ask, hours, monkeypatch):
+    """The cheapest home is among them, so the amount is the same; a search that ends without any proves none."""
+    asked = ask(hours("L4", 730), hours("L4", 730, "another"), strategies=["cloud"], limits={"opex_per_year": 10})
+    needed = []
+    for most in (limit_relief.MOST_COLUMNS, 0):
+        monkeypatch.setattr(limit_relief, "MOST_COLUMNS", most)
+        [cloud] = plan(asked, catalog).strategies
+        needed.append([each.parameters["needed"] for each in cloud.reasons if each.code == "limit_too_low"])
+    assert needed[0]
+    assert needed[0] == needed[1]
+
+
 @pytest.mark.slow
 def test_a_budget_in_the_way_has_no_word_of_deadlines(catalog, ask, measured):
     """What a little more money does, a later deadline does not."""

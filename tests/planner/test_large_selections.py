@@ -1,0 +1,116 @@
+"""Plans of chosen homes: where those first chosen cannot do all of the work, and where they make a large program."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from planner.application import plan
+from planner.optimization import home_selection, plan_search
+from planner.optimization.linear_program import LinearProgram, ProgramColumn
+from planner.optimization.plan_search import EFFORTS
+from planner.optimization.solver import NO_SOLUTION
+
+EAST = ("aws", "us-east-1")
+QUOTA = {
+    "provider": "aws", "region": "us-east-1", "code": "L-DB2E81BA", "title": "Running On-Demand G and VT instances",
+    "unit": "vcpu", "limit": 4, "used": 0, "types": "g[0-9]*", "kinds": "on_demand",
+    "as_of": "2026-11-20", "source_id": "aws-service-quotas",
+}  # fmt: skip
+PART = {"whole_columns": 0, "place_columns": 0}
+
+
+def two_services(ask, rate: float = 1.0, months: int = 1, **settings):
+    """A quota of 4 vCPUs in the cheap region leaves room for one g4dn.xlarge: the second service lives elsewhere, which
+    the program by place does not know. A month costs 730 x (0.5 + 0.9) = 1,022.00."""
+    measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
+    service = {"kind": "inference", "demand": {"requests_per_second": rate}, "measurements": measured}
+    return ask(
+        {"name": "first", **service},
+        {"name": "second", **service},
+        months=months,
+        providers=["aws"],
+        strategies=["cloud"],
+        quotas=[QUOTA],
+        limits={"quotas": "hold"},
+        **settings,
+    )
+
+
+TWO_REGIONS = {(*EAST, "g4dn.xlarge", "on_demand"): 0.5, ("aws", "us-west-2", "g4dn.xlarge", "on_demand"): 0.9}
+
+
+def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask, monkeypatch):
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
+    assert sorted(use.region for use in cloud.uses) == ["us-east-1", "us-west-2"]
+    assert cloud.total_cost == pytest.approx(1022.0)
+
+
+@pytest.mark.parametrize("committed", [0.1, 0.6])
+def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeypatch, committed):
+    """The same two services for two months: a plan by the hour costs 2 x 1,022. A commitment of a year in the dear
+    region is taken where 12 x 730 hours at 0.1 cost less than two months at 0.9, not where they cost more."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "HOURLY_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    year = {("aws", "us-west-2", "g4dn.xlarge", "reserved_1y_no_upfront"): committed}
+    cloud = plan(two_services(ask, months=2), priced(TWO_REGIONS | year)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(2 * 365.0 + min(2 * 657.0, 12 * 730 * committed))
+
+
+@pytest.mark.parametrize(("places", "dear_hours"), [(4, [730.0]), (1, [730.0, 1460.0])])
+def test_overflow_that_its_place_cannot_take_goes_to_a_near_one(priced, ask, monkeypatch, places, dear_hours):
+    """Two services have a T4 of their own each and need one more: the quota of the cheap region is one, so one of them
+    overflows to the dear region. With one place near, both T4s may go to one of them, and the other rents two."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "NEAREST_OVERFLOW", places)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    box = {"name": "box", "accelerator": "T4", "accelerators": 1, "price": 4_000, "max_power_kw": 0.3}
+    there = {"systems": [box], "existing": {"nodes": [{"system": "box", "count": 2}]}}
+    cloud = plan(two_services(ask, rate=3.0, **there), priced(TWO_REGIONS)).strategy("cloud")
+    rented = {use.region: round(use.node_hours, 3) for use in cloud.uses if use.provider}
+    assert sum(rented.values()) == 1460.0
+    assert rented["us-west-2"] in dear_hours
+
+
+@pytest.mark.parametrize(("regions", "cost"), [(2, 1022.0), (1, None)])
+def test_homes_that_are_denied_at_first_are_found_by_the_search_of_the_whole(priced, ask, monkeypatch, regions, cost):
+    """No search for a start finds any plan: the whole has one where there are two regions, and none in one of them."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
+    cloud = plan(two_services(ask), priced(dict([*TWO_REGIONS.items()][:regions]))).strategy("cloud")
+    assert (None if cloud.status == "infeasible" else pytest.approx(cloud.total_cost)) == cost
+
+
+def test_a_large_selection_whose_relaxation_has_no_solution_is_not_searched(priced, ask, monkeypatch):
+    """Without the dear region the quota leaves one node for two services: the relaxation shows
+    that, so that the only searches for a plan are those of the two choices with their units."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "HOURLY_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    aims, solve = [], plan_search.solve_parts
+    monkeypatch.setattr(plan_search, "solve_parts", lambda *given: aims.append(given[3]) or solve(*given))
+    cloud = plan(two_services(ask), priced(dict([*TWO_REGIONS.items()][:1]))).strategy("cloud")
+    assert cloud.status == "infeasible"
+    assert [reason.code for reason in cloud.reasons] == ["limit_too_low", "work_not_done"]
+    assert aims == ["plan", "start", "plan", "start"]
+
+
+@pytest.mark.parametrize(("least", "searches"), [(3.0, 1), (2.5, 2)])
+def test_units_are_not_searched_where_homes_alone_have_whole_ones(monkeypatch, least, searches):
+    """One home, and units at a cost of 2 with at least 3 or 2.5 of them: the first step has 3 or 2.5."""
+    program = LinearProgram()
+    home = program.column(ProgramColumn("home", 0, 0), 1.0, 1.0, whole=True)
+    units = program.column(ProgramColumn("start", 0, 1), 2.0, 10.0, whole=True)
+    program.row(1.0, 1.0, [(home, 1.0)])
+    program.row(least, math.inf, [(units, 1.0)])
+    monkeypatch.setattr(home_selection, "STEPWISE_COLUMNS", 0)
+    searched, solve = [], home_selection.solve_parts
+    monkeypatch.setattr(home_selection, "solve_parts", lambda *given: searched.append(given) or solve(*given))
+    found = home_selection._solve_stepwise(program, program.to_arrays(), 1e6, 1e-6)
+    assert (found.values, found.objective, len(searched)) == ((1.0, 3.0), 7.0, searches)
+    assert found.bound == pytest.approx(1 + 2 * least)

@@ -75,9 +75,9 @@ def solve_parts(
 
 
 def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim) -> Solution:
-    """A large part only by the columns that its relaxation uses, where any start will do, unless that is nearer than
+    """For a start or a plan, a large part only by the columns that its relaxation uses, unless that is nearer than
     FAR_GAP but not near enough: searches of such parts are long."""
-    if aim == "start" and len(program.cost) > LARGE_COLUMNS:
+    if aim in ("start", "plan") and len(program.cost) > LARGE_COLUMNS:
         used = solve_used(program, work, gap)
         if used.status == "infeasible" or used.is_within(gap) or (used.values and not used.is_within(FAR_GAP)):
             return used
@@ -96,9 +96,9 @@ def solve_used(
     if not relaxed.values:
         return relaxed
     if known is None:
-        solution = solve_parts(keep_used(program, relaxed), work, gap, "plan")
+        solution = solve_parts(keep_used(program, relaxed), work, gap, "used")
     else:
-        solution = solve_program(keep_used(program, relaxed, known), start=known, work=work, gap=gap, aim="plan")
+        solution = solve_program(keep_used(program, relaxed, known), start=known, work=work, gap=gap, aim="used")
     return solution.bounded_by(relaxed.bound) if solution.values else replace(solution, status="unsolved")
 
 

@@ -33,13 +33,17 @@ equal programs end the same on every machine."""
 SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns. Counted, so that the same program ends the same on every machine."""
-SearchAim = Literal["optimum", "bound", "plan", "start"]
-"""What a search is for: the optimum with its proof; the bound, from a good plan; a good plan alone; or a plan that
-another search of the whole begins from: that there is none is not confirmed."""
-IDLE_SHARES: Mapping[SearchAim, tuple[float, float]] = {"plan": (0.1, 0.02), "start": (0.03, math.inf)}
+SearchAim = Literal["optimum", "bound", "plan", "used", "start"]
+"""The purpose of a search: the optimum with its proof; the bound, from a good plan; a good plan alone; one of what a
+relaxation uses; or one that another search of the whole begins from. That there is none of the last two is not
+confirmed."""
+IDLE_SHARES: Mapping[SearchAim, tuple[float, float]] = {
+    "plan": (0.1, 0.02), "used": (0.1, math.inf), "start": (0.03, math.inf),
+}  # fmt: skip
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
-FIRST_PLAN = 10
-"""Times that work after which a search that has no plan at all ends without one."""
+FIRST_PLAN, FIRST_START = 10, 0.1
+"""Times that work after which a search that has no plan at all ends without one; and one for a start, as others follow:
+three that end in a proof that there is none take 39 s."""
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
@@ -173,7 +177,7 @@ def _search_program(
 ) -> Solution:
     run = partial(_run_search, numbers, time_limit_s, start, report)
     solution = run(work, gap, aim, options)
-    if solution.status == "infeasible" and aim != "start" and numbers.whole.any():
+    if solution.status == "infeasible" and aim not in ("used", "start") and numbers.whole.any():
         # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
         columns = len(numbers.cost)
         enough = work / FIRST_PLAN if columns <= LARGE_COLUMNS else CONFIRMATION * columns
@@ -366,11 +370,12 @@ def _run_relaxation(
 
 
 def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
-    """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
-    enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan, or for
-    `stall` occasions before it branches."""
+    """Ends a search after so many occasions (without any plan FIRST_PLAN or FIRST_START times as many), or when its gap
+    is small enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan, or
+    for `stall` occasions before it branches."""
     seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET
     idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
+    without = occasions * (FIRST_START if aim == "start" else FIRST_PLAN)
 
     def end(event: Any) -> None:
         nonlocal seen, better, moved, least, proven
@@ -378,7 +383,7 @@ def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
         if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
-            if seen > FIRST_PLAN * occasions:
+            if seen > without:
                 event.interrupt()
             return
         if report is not None:

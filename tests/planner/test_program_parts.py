@@ -197,13 +197,14 @@ def test_a_good_solution_keeps_all_rows_and_its_bound_holds(data):
             assert found.objective == pytest.approx(best.objective, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize(("least", "searches"), [(4.0, 1), (3.9, 2)])
-def test_a_start_that_its_relaxation_proves_near_enough_is_not_searched_again(monkeypatch, least, searches):
-    """Two of the cheap ones cost 2; the relaxation says 2 where at least 4 are due, 1.95 where 3.9 are."""
+@pytest.mark.parametrize("aim", ["start", "plan"])
+@pytest.mark.parametrize(("least", "searches"), [(4.0, 1), (3.9, 2), (3.0, 1)])
+def test_a_large_part_is_searched_again_only_where_little_is_left_to_gain(monkeypatch, aim, least, searches):
+    """Two of the cheap ones cost 2; the relaxation says 2 where at least 4 are due, 1.95 where 3.9 are, 1.5 where 3."""
     monkeypatch.setattr(program_parts, "LARGE_COLUMNS", 0)
     searched, solve = [], program_parts.solve_program
     monkeypatch.setattr(
         program_parts, "solve_program", lambda *given, **more: searched.append(given) or solve(*given, **more)
     )
-    assert solve_parts(two_sorts(least), 1e6, 1e-3, "start").values == (2.0, 0.0)
+    assert solve_parts(two_sorts(least), 1e6, 1e-3, aim).values == (2.0, 0.0)
     assert len(searched) == searches

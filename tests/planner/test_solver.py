@@ -276,7 +276,23 @@ def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, 
     assert ended_at is None
 
 
-@pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("start", 1)])
+@pytest.mark.parametrize(
+    ("aim", "best", "ended_at"),
+    [
+        ("plan", math.inf, 401), ("used", math.inf, 401), ("start", math.inf, 5),
+        ("plan", 100.0, 41), ("used", 100.0, 6), ("start", 100.0, 3), ("plan", 50.5, 6),
+    ],
+)  # fmt: skip
+def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, ended_at):
+    """Of 40 occasions above a bound of 50: ten times as many without a plan, a tenth for a start. A plan at 100 ends a
+    search that others follow after a tenth, 4, and a start after 3 %, 1.2; one at 50.5, within 2 %, any."""
+    end = solver._limit_search(40.0, math.inf, aim, None)
+    occasions = (Occasion(best, 50.0, 1) for _ in range(1_000))
+    ended = next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended)
+    assert ended == ended_at
+
+
+@pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("used", 1), ("start", 1)])
 def test_that_there_is_no_plan_is_confirmed_unless_another_search_follows(monkeypatch, aim, searches):
     searched, run = [], solver._run_search
     monkeypatch.setattr(solver, "_run_search", lambda *given: searched.append(given[0]) or run(*given))

@@ -138,9 +138,11 @@ def days_are_ordered_as_sold(answer: Answer) -> Iterator[Fault]:
 
 
 def spot_is_limited(answer: Answer) -> Iterator[Fault]:
-    """Of work at any hour a share, by month or of all of a deadline; of standing nodes whole ones within it."""
+    """Of work at any hour a share, by month or of all of a deadline; of standing nodes whole ones within it, where none
+    of the work is ever on owned nodes: of work that these may share, spot has the share alone."""
     for name, work in answer.question.works.items():
         share, uses = answer.question.spot_share(work), answer.by_workload[name]
+        divided = any(use["purchase_option"] == "owned" for use in uses)
         groups = [(0, uses)] if work.deadline is not None else list(answer.each_month(uses))
         for month, rows in groups:
             spot = [use for use in rows if use["purchase_option"] == "spot"]
@@ -148,7 +150,7 @@ def spot_is_limited(answer: Answer) -> Iterator[Fault]:
             if (on_spot := math.fsum(use["units"] for use in spot)) > share * done * SLACK + CLOSE * done:
                 yield Fault("spot share", f"{name} month {month}", on_spot / done, share)
             alone = len({place_of(use) for use in rows}) == 1 and not (work.row.get("shares_nodes") or work.spreads)
-            if work.stands and spot and alone:
+            if work.stands and spot and alone and not divided:
                 hours = math.fsum(use["node_hours"] for use in spot)
                 most = max(_spot_hours(work, month, speed, share) for speed in answer.speeds(spot[0]))
                 if hours > most * SLACK:

@@ -167,11 +167,9 @@ def measure_gap(present: float, bound: float) -> tuple[float | None, float | Non
 def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> SolvedStrategy:
     setting, rules, program, solver_result = searched.setting, searched.allowed, searched.program, searched.solution
     terms, resources = setting.terms, setting.market.resources
-    decisions = Decisions(
-        _read_orders(rules, program, solver_result),
-        _read_uses(setting, rules, program, solver_result),
-        _read_overheads(program, solver_result),
-    )
+    uses = _read_uses(setting, rules, program, solver_result)
+    orders = _read_orders(rules, program, solver_result, frozenset(use.candidate for use in uses))
+    decisions = Decisions(orders, uses, _read_overheads(program, solver_result))
     rows = replay.list_payments(decisions, setting)
     present = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
     # A search that ends within a gap may count nodes that nothing uses: those are left out, so the plan may cost less.
@@ -206,14 +204,18 @@ def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> Solved
     return SolvedStrategy(strategy, decisions, tuple(working), tuple(paying))
 
 
-def _read_orders(rules: StrategyScope, program: LinearProgram, solution: Solution) -> tuple[ResourceOrder, ...]:
-    """Orders and commitments by month; existing capacity is ordered in the first month."""
+def _read_orders(
+    rules: StrategyScope, program: LinearProgram, solution: Solution, working: frozenset[Candidate]
+) -> tuple[ResourceOrder, ...]:
+    """Orders and commitments by month; existing capacity is ordered in the first month. Money that the solver's
+    tolerance commits to without any of the candidates that it pays `working` is left out."""
     orders = []
     for column, value in zip(program.columns, solution.values, strict=True):
         if column.kind == "start":
             item = rules.shared[column.owner]
             quantity = value if item.weights else round(value)
-            if quantity > NEGLIGIBLE_SHARE:
+            is_left = bool(item.weights) and value < FEASIBILITY and working.isdisjoint(item.candidates)
+            if quantity > NEGLIGIBLE_SHARE and not is_left:
                 orders.append(ResourceOrder(item.resource, column.month, quantity))
     return tuple(sorted(orders, key=lambda order: (order.month, order.resource.key)))
 

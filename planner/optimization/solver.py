@@ -34,14 +34,9 @@ SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns. Counted, so that the same program ends the same on every machine."""
 SearchAim = Literal["optimum", "bound", "plan", "used", "start"]
-"""The purpose of a search: the optimum with its proof; the bound, from a good plan; a good plan alone; one of what a
-relaxation uses; or one that another search of the whole begins from. That there is none of the last two is not
-confirmed."""
-IDLE_SHARES: Mapping[str, tuple[float, float]] = {
-    "plan": (0.1, 0.02),
-    "used": (0.1, math.inf),
-    "start": (0.03, math.inf),
-}
+"""The purpose of a search: the optimum with its proof; the bound, from a good plan; a plan; one among the columns of a
+relaxation; or one to begin another search. That there is none of the last two is not confirmed."""
+IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "start": (0.03, math.inf)}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
 FIRST_PLAN, FIRST_START = 10, 0.1
 """Times that work after which a search that has no plan at all ends without one; and one for a start, as others follow:

@@ -220,11 +220,11 @@ class _Search:
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self._solve_homes(kept, self._nearest_overflow(more))
-            if plan.solution.values or (self.whole is None and plan.solution.status != "infeasible"):
+            if plan.solution.status != "infeasible":
                 return plan
             if more >= most:  # the search of the whole, if there is one, confirms it
                 return plan if self.whole is None else replace(plan, solution=replace(NO_SOLUTION, status="unsolved"))
-            more = more * MORE_HOMES if self.whole is None else most
+            more *= MORE_HOMES
 
     def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
         """The program by place of all stays of plans that are cheaper than the best one; None where it is too large."""

@@ -38,9 +38,8 @@ SearchAim = Literal["optimum", "bound", "plan", "used", "start"]
 relaxation; or one to begin another search. That there is none of the last two is not confirmed."""
 IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "start": (0.03, math.inf)}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
-FIRST_PLAN, FIRST_START = 10, 0.1
-"""Times that work after which a search that has no plan at all ends without one; and one for a start, as others follow:
-three that end in a proof that there is none take 39 s."""
+FIRST_PLAN = 10
+"""Times that work after which a search that has no plan at all ends without one."""
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
@@ -367,12 +366,11 @@ def _run_relaxation(
 
 
 def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
-    """Ends a search after so many occasions (without any plan FIRST_PLAN or FIRST_START times as many), or when its gap
-    is small enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan, or
-    for `stall` occasions before it branches."""
+    """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
+    enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan, or for
+    `stall` occasions before it branches."""
     seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET
     idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
-    without = occasions * (FIRST_START if aim == "start" else FIRST_PLAN)
 
     def end(event: Any) -> None:
         nonlocal seen, better, moved, least, proven
@@ -380,7 +378,7 @@ def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
         if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
-            if seen > without:
+            if seen > FIRST_PLAN * occasions:
                 event.interrupt()
             return
         if report is not None:

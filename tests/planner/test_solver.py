@@ -279,13 +279,13 @@ def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, 
 @pytest.mark.parametrize(
     ("aim", "best", "ended_at"),
     [
-        ("plan", math.inf, 401), ("used", math.inf, 401), ("start", math.inf, 5),
+        ("plan", math.inf, 401), ("used", math.inf, 401), ("start", math.inf, 401),
         ("plan", 100.0, 41), ("used", 100.0, 6), ("start", 100.0, 3), ("plan", 50.5, 6),
     ],
 )  # fmt: skip
 def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, ended_at):
-    """Of 40 occasions above a bound of 50: ten times as many without a plan, a tenth for a start. A plan at 100 ends a
-    search that others follow after a tenth, 4, and a start after 3 %, 1.2; one at 50.5, within 2 %, any."""
+    """Of 40 occasions above a bound of 50: ten times as many without a plan. A plan at 100 ends a search among used
+    columns after a tenth, 4, and one for a start after 3 %, 1.2; one at 50.5, within 2 %, any after a tenth."""
     end = solver._limit_search(40.0, math.inf, aim, None)
     occasions = (Occasion(best, 50.0, 1) for _ in range(1_000))
     ended = next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended)

@@ -167,9 +167,8 @@ def _search_choice(
                 return plan
             if (optimum := take_if_whole(numbers, relaxed)) is not None:
                 return SearchedPlan(setting, allowed, whole, optimum, columns)
-            numbers = drop_costly_values(
-                numbers, relaxed, plan.solution, math.inf if proves or not is_large else LITTLE_MORE
-            )
+            most = LITTLE_MORE if is_large and not proves else math.inf
+            numbers = drop_costly_values(numbers, relaxed, plan.solution, most)
         solution = solve_program(
             numbers,
             start=plan.solution,
@@ -298,13 +297,10 @@ class _Search:
 
     def _solve_from_hours(self, program: LinearProgram) -> Solution | None:
         """A plan of a program too large to be searched: the best of what its relaxation uses and a plan without
-        commitments and purchases. None where there is no such plan, unless the relaxation shows that there is none."""
-        numbers, work, gap = program.to_arrays(), self.limits.work, self.limits.gap
+        commitments and purchases. None where there is no such plan."""
+        work, gap = self.limits.work, self.limits.gap
         by_hour = solve_parts(fix_starts(program, {}), work * HOURLY_WORK, HOURLY_GAP, "start")
-        if by_hour.values:
-            return solve_used(numbers, work, gap, by_hour)
-        relaxed = relax_program(numbers)
-        return relaxed if relaxed.status == "infeasible" else None
+        return solve_used(program.to_arrays(), work, gap, by_hour) if by_hour.values else None
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from functools import partial
 
@@ -168,7 +168,8 @@ def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> Solved
     setting, rules, program, solver_result = searched.setting, searched.allowed, searched.program, searched.solution
     terms, resources = setting.terms, setting.market.resources
     uses = _read_uses(setting, rules, program, solver_result)
-    orders = _read_orders(rules, program, solver_result, frozenset(use.candidate for use in uses))
+    working = dict.fromkeys(use.candidate for use in uses)
+    orders = _read_orders(rules, program, solver_result, working)
     decisions = Decisions(orders, uses, _read_overheads(program, solver_result))
     rows = replay.list_payments(decisions, setting)
     present = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
@@ -199,13 +200,12 @@ def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> Solved
         cut_by_clock=solver_result.cut_by_clock,
         columns_searched=len(program.columns),
     )
-    working = dict.fromkeys(share.candidate for share in decisions.shares)
     paying = dict.fromkeys([b.resource for b in decisions.bought] + [resources[c.resource] for c in working])
     return SolvedStrategy(strategy, decisions, tuple(working), tuple(paying))
 
 
 def _read_orders(
-    rules: StrategyScope, program: LinearProgram, solution: Solution, working: frozenset[Candidate]
+    rules: StrategyScope, program: LinearProgram, solution: Solution, working: Collection[Candidate]
 ) -> tuple[ResourceOrder, ...]:
     """Orders and commitments by month; existing capacity is ordered in the first month. Money that the solver's
     tolerance commits to without any of the candidates that it pays `working` is left out."""
@@ -214,8 +214,7 @@ def _read_orders(
         if column.kind == "start":
             item = rules.shared[column.owner]
             quantity = value if item.weights else round(value)
-            is_left = bool(item.weights) and value < FEASIBILITY and working.isdisjoint(item.candidates)
-            if quantity > NEGLIGIBLE_SHARE and not is_left:
+            if quantity > NEGLIGIBLE_SHARE and (value >= FEASIBILITY or any(c in working for c in item.candidates)):
                 orders.append(ResourceOrder(item.resource, column.month, quantity))
     return tuple(sorted(orders, key=lambda order: (order.month, order.resource.key)))
 

@@ -216,13 +216,16 @@ def test_a_small_program_whose_relaxation_is_whole_is_not_searched(monkeypatch):
         assert len(searched) == searches
 
 
-def test_the_search_of_a_small_program_ends_at_its_gap():
-    """Each of 12 units is 10 or 11 of something, at a cost of as much, 125 in all: the relaxation has 125, and so a
-    plan of up to 250 is within half. To the smallest gap it is 125 = 7 x 10 + 5 x 11."""
+def test_the_search_of_a_small_program_ends_at_its_gap(monkeypatch):
+    """Twelve units of 10 and twelve of 11, each at a cost of as much, 125 at least: so much in parts, and a plan of up
+    to 250 is within half. To the smallest gap it is 125 = 7 x 10 + 5 x 11."""
+    gaps, run = [], solver._run_search
+    monkeypatch.setattr(solver, "_run_search", lambda *given: gaps.append(given[5]) or run(*given))
     sizes = [10.0, 11.0] * 12
     program = whole_columns(sizes, 1)
     program.row(125.0, math.inf, list(enumerate(sizes)))
     near, best = (solve_small_program(program, work=1e6, gap=gap) for gap in (0.5, 1e-6))
+    assert gaps == [0.5, 1e-6]
     assert near.is_within(0.5)
     assert (best.status, best.objective) == ("optimal", 125.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sqlite3
 import threading
 import time
 from dataclasses import replace
@@ -14,7 +15,7 @@ from planner.service.callers import Caller
 from planner.service.limits import ServiceLimits
 from planner.service.queue import RetentionSchedule
 from planner.service.store import JobProgress, open_store
-from planner.service.store.engine import open_engine, upgrade_tables
+from planner.service.store.engine import open_engine, sqlite_url, upgrade_tables
 from planner.service.store.jobs import JobEnd
 from planner.service.store.plans import StoredPlan
 from planner.service.store.review_tables import READING_ANSWERS, REVIEWS
@@ -54,6 +55,22 @@ def test_replicas_that_start_together_upgrade_once(store_url):
     for each in stores:
         each.check_connection()
         each.close()
+
+
+def test_a_new_file_is_opened_beside_another_writer(tmp_path):
+    """A writer of a file without a write-ahead log yet, as a replica that opened it a moment earlier: SQLite refuses to
+    change the log at once."""
+    file = tmp_path / "new.sqlite"
+    writer = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    writer.execute("BEGIN IMMEDIATE")
+    ends = threading.Timer(0.3, lambda: writer.execute("COMMIT"))
+    ends.start()
+    opened = open_store(sqlite_url(file))
+    opened.check_connection()
+    opened.close()
+    ends.join()
+    assert writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    writer.close()
 
 
 def test_jobs_are_claimed_once_and_in_turn(store, new_job):

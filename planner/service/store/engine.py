@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from pricing.catalog.data_folder import user_data_folder
 STORE_FILE = "service.sqlite"
 BUSY_TIMEOUT_S = 30
 """How long SQLite waits for another writer."""
+BUSY_PAUSE_S = 0.02
+"""Between two tries of what SQLite refuses at once, without a wait for the other writer."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 UPGRADE_LOCK = 4_276_501
 """An arbitrary number that those who upgrade a PostgreSQL store agree on."""
@@ -60,9 +64,24 @@ def open_engine(url: str) -> Engine:
 
 def _configure_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin below, not where Python's driver thinks fit
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA busy_timeout={1000 * BUSY_TIMEOUT_S}")
+    _write_ahead(connection)
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _write_ahead(connection: Any) -> None:
+    """Let the file have a write-ahead log. SQLite refuses this at once where another connection has a lock, whatever
+    the busy timeout is: replicas that start together on a new file would meet it."""
+    end = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the rest of the code tells why it is
+            if not is_busy or time.monotonic() > end:
+                raise
+        time.sleep(BUSY_PAUSE_S)
 
 
 def _begin_in_sqlite(connection: Connection) -> None:

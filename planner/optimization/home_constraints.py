@@ -63,6 +63,7 @@ def add_home_rows(program: LinearProgram, demands: PortfolioDemand, resources: S
             _add_task_rows(program, index, tasks, [*at_home.values(), *overflow.values()])
         elif not at_home:  # nothing lives where only overflow may go
             _add_task_rows(program, index, tasks, ())
+            _close_overflow(program, overflow)
         else:
             last = {home: ends[home.place] for home in at_home if home.place in ends and need.deadline is None}
             chosen = _add_cloud_rows(program, index, tasks, at_home, last)
@@ -71,6 +72,8 @@ def add_home_rows(program: LinearProgram, demands: PortfolioDemand, resources: S
                 _add_owned_rows(program, index, tasks, at_home, overflow, owned)
                 if has_fixed_gang_type(need):
                     _keep_gang_type(program, overflow, owned)
+            else:
+                _close_overflow(program, overflow)
 
 
 def _add_task_rows(
@@ -123,6 +126,14 @@ def _add_owned_rows(
         program.row(-math.inf, 0.0, [*((w, 1.0) for w in taking.values()), *some_owned])
     _allow_only_there(program, homes, owned)
     _allow_only_there(program, overflows, taking)
+
+
+def _close_overflow(program: LinearProgram, overflows: HomeShares) -> None:
+    """Nothing overflows where no owned system is in time to be a home: no other row would keep that work from nodes
+    that cost nothing."""
+    for shares in overflows.values():
+        for number, _ in (entry for entries in shares.values() for entry in entries):
+            program.upper[number] = 0.0
 
 
 def _keep_gang_type(program: LinearProgram, overflows: HomeShares, owned: Mapping[Home, int]) -> None:

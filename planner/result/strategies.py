@@ -26,11 +26,11 @@ Category = Literal[
 def describe_amount(amount: float, unit: str, currency: str) -> str:
     """An amount that a name follows; `currency` is that of amounts of money.
 
-    >>> [describe_amount(n, unit, "USD") for n, unit in ((3, "node"), (21, "node_day"), (0.6, "money"))]
-    ['3 x', '21 days of', '0.60 USD an hour of']
+    >>> [describe_amount(n, unit, "USD") for n, unit in ((3, "node"), (1, "node_day"), (0.6, "money"))]
+    ['3 x', '1 day of', '0.60 USD an hour of']
     """
-    money = f"{amount:,.2f} {currency} an hour of"
-    return {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} days of", "money": money}[unit]
+    money, days = f"{amount:,.2f} {currency} an hour of", "day" if round(amount) == 1 else "days"
+    return {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} {days} of", "money": money}[unit]
 
 
 @dataclass(frozen=True, slots=True)

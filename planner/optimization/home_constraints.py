@@ -129,8 +129,7 @@ def _add_owned_rows(
 
 
 def _close_overflow(program: LinearProgram, overflows: HomeShares) -> None:
-    """Nothing overflows where no owned system is in time to be a home: no other row would keep that work from nodes
-    that cost nothing."""
+    """No owned home is in time, and so no overflow: no other row would keep that work from nodes that are paid."""
     for shares in overflows.values():
         for number, _ in (entry for entries in shares.values() for entry in entries):
             program.upper[number] = 0.0

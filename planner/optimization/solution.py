@@ -177,8 +177,8 @@ def _list_dated_orders(
         if share.month == order.month and resources[share.candidate.resource].key == order.resource.key:
             span = share.candidate.nodes_per_gang
             gang_days = math.ceil(share.node_hours / (HOURS_PER_DAY * span) - NODE_ROUNDING)
-            gangs = max(1, math.ceil(share.nodes / span - NODE_ROUNDING))  # work of a second stands on next to no node
-            rows.append((span, gangs, gang_days))
+            gangs = math.ceil(share.nodes / span - NODE_ROUNDING)
+            rows.append((span, max(gangs, 1), gang_days))  # seconds of work stand on next to no node
     if sum(span * gang_days for span, _, gang_days in rows) != bought:
         most = max((span * gangs for span, gangs, _ in rows), default=1)
         days = days_of_month(setting.demands.month_names[order.month - 1])

@@ -10,7 +10,6 @@ from datetime import date, timedelta
 import pytest
 
 from planner.application import plan
-from planner.optimization import plan_search
 
 EAST, WEST, NORTH = ("aws", "us-east-1"), ("aws", "us-west-2"), ("aws", "eu-north-1")
 ONE_T4 = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
@@ -388,21 +387,3 @@ def test_a_workload_costs_no_more_beside_others(priced, ask, seed):
         cost = sum(found.strategy(name).present_cost for found in alone)
         assert together.strategy(name).present_cost <= cost * (1 + 1e-6)
     assert together.strategy("hybrid").present_cost <= together.strategy("cloud").present_cost * (1 + 1e-9)
-
-
-def test_nothing_overflows_where_no_owned_node_is_in_time(priced, ask, monkeypatch):
-    """100 hours by the end of the first month, a committed T4 that is paid already, and an own one from the second: the
-    work is done once, on the committed node; overflow of no home cost nothing there, and was done in every block."""
-    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
-    job = {"name": "job", "kind": "batch", "measurements": ONE_T4}
-    job["demand"] = {"total_units": 100 * 3600 * 2.0, "deadline_month": 1}
-    night = {"name": "night", "kind": "inference", "measurements": ONE_T4}
-    night["demand"] = {"requests_per_second": 1.0, "daily_shape": [1.0] * 12 + [0.0] * 12}
-    request = ask(
-        job, night, months=3, strategies=["onprem"], systems=[BOX], existing={"commitments": [COMMITTED_NODE]},
-        assumptions={"lead_time_months": 1},
-    )  # fmt: skip
-    found = plan(request, priced({(*EAST, "g4dn.12xlarge", "on_demand"): 4.0}))
-    (strategy,) = found.strategies
-    assert strategy.status == "optimal"
-    assert sum(use.units for use in strategy.uses if use.workload == "job") == pytest.approx(100 * 3600 * 2.0)

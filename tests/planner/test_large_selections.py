@@ -20,6 +20,11 @@ QUOTA = {
     "as_of": "2026-11-20", "source_id": "aws-service-quotas",
 }  # fmt: skip
 PART = {"whole_columns": 0, "place_columns": 0}
+BOX = {"name": "box", "accelerator": "T4", "accelerators": 1, "price": 4_000, "max_power_kw": 0.3}
+PAID_NODE = {
+    "provider": "aws", "region": "us-east-1", "instance_type": "g4dn.12xlarge", "count": 1, "ends": "2027-12",
+    "purchase_option": "reserved_3y_no_upfront", "fee_per_month": 0,
+}  # fmt: skip
 
 
 def two_services(ask, rate: float = 1.0, months: int = 1, **settings):
@@ -117,3 +122,22 @@ def test_units_are_not_searched_where_homes_alone_have_whole_ones(monkeypatch, l
     found = home_selection._solve_stepwise(program, program.to_arrays(), 1e6, 1e-6)
     assert (found.values, found.objective, len(searched)) == ((1.0, 3.0), 7.0, searches)
     assert found.bound == pytest.approx(1 + 2 * least)
+
+
+def test_work_due_before_owned_nodes_arrive_is_done_once(priced, ask, monkeypatch):
+    """100 hours by the end of the first month, a committed T4 that is paid already, and an own one from the second: the
+    work is done once, on the committed node; overflow of no home cost nothing there, and was done in every block."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
+    job = {"name": "job", "kind": "batch", "measurements": measured}
+    job["demand"] = {"total_units": 100 * 3600 * 2.0, "deadline_month": 1}
+    night = {"name": "night", "kind": "inference", "measurements": measured}
+    night["demand"] = {"requests_per_second": 1.0, "daily_shape": [1.0] * 12 + [0.0] * 12}
+    request = ask(
+        job, night, months=3, strategies=["onprem"], systems=[BOX], existing={"commitments": [PAID_NODE]},
+        assumptions={"lead_time_months": 1},
+    )  # fmt: skip
+    made = plan(request, priced({(*EAST, "g4dn.12xlarge", "on_demand"): 4.0}))
+    (strategy,) = made.strategies
+    assert strategy.status == "optimal"
+    assert sum(use.units for use in strategy.uses if use.workload == "job") == pytest.approx(100 * 3600 * 2.0)

@@ -131,8 +131,9 @@ def _add_owned_rows(
 def _close_overflow(program: LinearProgram, overflows: HomeShares) -> None:
     """No owned home is in time, and so no overflow: no other row would keep that work from nodes that are paid."""
     for shares in overflows.values():
-        for number, _ in (entry for entries in shares.values() for entry in entries):
-            program.upper[number] = 0.0
+        for entries in shares.values():
+            for number, _ in entries:
+                program.upper[number] = 0.0
 
 
 def _keep_gang_type(program: LinearProgram, overflows: HomeShares, owned: Mapping[Home, int]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from planner.result.message import Message
+from pricing.counted_nouns import format_count
 from pricing.frozen_values import dataclass
 
 OPERATORS = "operators"
@@ -29,8 +30,8 @@ def describe_amount(amount: float, unit: str, currency: str) -> str:
     >>> [describe_amount(n, unit, "USD") for n, unit in ((3, "node"), (1, "node_day"), (0.6, "money"))]
     ['3 x', '1 day of', '0.60 USD an hour of']
     """
-    money, days = f"{amount:,.2f} {currency} an hour of", "day" if round(amount) == 1 else "days"
-    return {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} {days} of", "money": money}[unit]
+    money = f"{amount:,.2f} {currency} an hour of"
+    return {"node": f"{amount:,.0f} x", "node_day": f"{format_count(round(amount), 'day')} of", "money": money}[unit]
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,6 @@ def open_engine(url: str) -> Engine:
 
 def _configure_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin below, not where Python's driver thinks fit
-    connection.execute(f"PRAGMA busy_timeout={1000 * BUSY_TIMEOUT_S}")
     _write_ahead(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
 

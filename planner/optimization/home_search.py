@@ -1,8 +1,8 @@
 """A search for homes on the cost of each home by itself (home_savings.py): fast, without a bound.
 
-From each workload's cheapest home alone, three kinds of moves are made as long as one of them makes the whole cheaper:
-a workload to another home; all that can live at a place to it, less those that are cheaper where they were; all of a
-place away from it.
+Three kinds of moves are made as long as one of them makes the whole cheaper: a workload to another home; all that can
+live at a place to it, less those that are cheaper where they were; all of a place away from it. The search begins with
+each workload's cheapest home alone, and once more with what the same moves find among the homes of a relaxation.
 """
 
 from __future__ import annotations
@@ -47,25 +47,31 @@ class PricedStay:
 
 
 def search_homes(
-    by_place: PlaceProgram, setting: PlanningContext, allowed: StrategyScope, places: Sequence[frozenset[Place]]
+    by_place: PlaceProgram,
+    setting: PlanningContext,
+    allowed: StrategyScope,
+    used: Sequence[frozenset[Place]],
+    more: Sequence[frozenset[Place]],
 ) -> dict[int, Place]:
-    """The homes found for the workloads among the `places` of each. Without those that may be spread over
-    places, and those that no place can do alone."""
+    """The homes found for the workloads among the places of each that a relaxation `used`, and `more`. Without those
+    that may be spread over places, and those that no place can do alone."""
     import numpy as np
 
     blocks = np.array(setting.demands.block_hours)
     offers = list_offers(by_place.groups, allowed.shared, setting.terms.months)
     pricer = StayPricer(offers, blocks, setting.terms.months)
     priced: list[PricedStay] = []
-    options = defaultdict(list)
-    for need, stays, offered in zip(setting.demands.needs, by_place.stays, places, strict=True):
+    options, first = defaultdict(list), defaultdict(list)
+    for need, stays, *offered in zip(setting.demands.needs, by_place.stays, used, more, strict=True):
         if not need.may_spread:
-            priced += pricer.price_all(need, [stay for stay in stays if stay.place in offered])
+            priced += pricer.price_all(need, [stay for stay in stays if stay.place in offered[0] | offered[1]])
     for number, stay in enumerate(priced):
         options[stay.need].append(number)
+        if stay.place in used[stay.need]:
+            first[stay.need].append(number)
     search = _HomeMoves(priced, dict(options), offers, blocks)
-    search.run()
-    return {need: priced[number].place for need, number in search.home.items()}
+    homes = search.find_best({need: first.get(need, every) for need, every in options.items()})
+    return {need: priced[number].place for need, number in homes.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +169,28 @@ class _HomeMoves:
     living: dict[Place, frozenset[int]] = field(default_factory=lambda: defaultdict(frozenset))
     _costs: dict[frozenset[int], float] = field(default_factory=dict)
 
-    def run(self) -> None:
-        """Moves until none gains."""
+    def find_best(self, first: dict[int, list[int]]) -> dict[int, int]:
+        """The cheaper homes of two searches: one from each workload's cheapest option alone, the other one from what
+        the `first` options come to. Where these are all, there is one."""
+        every, found = self.options, []
+        self.options = first
+        self._begin_alone()
+        self._move_all()
+        if first != every:
+            self.options = every
+            self._move_all()
+            found.append((self._sum_costs(), dict(self.home)))
+            self._begin_alone()
+            self._move_all()
+        found.append((self._sum_costs(), dict(self.home)))
+        return min(found, key=lambda each: each[0])[1]
+
+    def _begin_alone(self) -> None:
         for need, options in self.options.items():
             self._move_home(need, min(options, key=lambda each: self._price_place(frozenset((each,)))))
+
+    def _move_all(self) -> None:
+        """Moves until none gains."""
         while self._move_single() or self._move_together():
             pass
 

@@ -50,7 +50,6 @@ from planner.optimization.standing_work import (
     count_replicas,
     list_standing_tasks,
 )
-from planner.performance.serving.staffing import ServiceQueue
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate
 from planner.supply.costs import SharedResource
@@ -224,20 +223,19 @@ def _use_rate(
 
 @dataclass(frozen=True, slots=True)
 class _PeakNodes:
-    """The most nodes that stand for a workload on candidates; each kind of nodes is counted once."""
+    """The most nodes that stand for a workload: those of its busiest block, which is looked for once."""
 
     demands: PortfolioDemand
-    known: dict[tuple[int, float, float, ServiceQueue | None], float] = field(default_factory=dict)
+    busiest: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """By workload, the units of work in that block and its hours."""
 
     def count(self, candidate: Candidate) -> float:
-        key = (candidate.need, candidate.gang_rate, candidate.granule, candidate.queue)
-        if key not in self.known:
-            need, hours = self.demands.needs[candidate.need], self.demands.block_hours
-            self.known[key] = max(
-                count_nodes(candidate, need, count_replicas(candidate, need, units, hours[block]))
-                for _, block, units in list_standing_tasks(need, self.demands)
-            )
-        return self.known[key]
+        need = self.demands.needs[candidate.need]
+        if candidate.need not in self.busiest:
+            tasks = list_standing_tasks(need, self.demands)
+            loads = ((units, self.demands.block_hours[block]) for _, block, units in tasks)
+            self.busiest[candidate.need] = max(loads, key=lambda load: load[0] / load[1])
+        return count_nodes(candidate, need, count_replicas(candidate, need, *self.busiest[candidate.need]))
 
 
 def _max_useful_units(item: SharedResource, peaks: _PeakNodes) -> float:

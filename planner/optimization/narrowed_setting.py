@@ -60,7 +60,8 @@ def _find_nearest(
     for candidate in working:
         used[candidate.need].add(resources[candidate.resource].place)
     for scope in scopes:
-        promising = relax_promising(setting, scope, EFFORTS[setting.effort].gap)
+        limits = EFFORTS[setting.effort]
+        promising = relax_promising(setting, scope, limits.gap, limits.rounds)
         ranking = rank_homes(promising)
         if ranking is None:
             for places, stays in zip(used, promising.stays, strict=True):

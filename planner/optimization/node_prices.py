@@ -46,6 +46,14 @@ class NodePrices:
         usable = [prices for prices in there if prices is not None]
         return np.minimum.reduce(usable)[stay.months - 1, stay.blocks] if usable else None
 
+    def blend(self, other: NodePrices, share: float) -> NodePrices:
+        """Prices between these and the other ones, of which they have a `share` (above 0 and below 1): where units are
+        in neither worth more than they cost, they are not in these."""
+        return NodePrices(
+            {place: (1 - share) * prices + share * other.by_place[place] for place, prices in self.by_place.items()},
+            {item: (1 - share) * prices + share * other.by_item[item] for item, prices in self.by_item.items()},
+        )
+
 
 class CapacityPrices(NamedTuple):
     """The price of units in a relaxation: the multipliers of rows of capacity, and the rest of the cost of starts, by
@@ -122,48 +130,80 @@ def _spread_evenly(
 
 
 @dataclass(frozen=True, slots=True)
-class LeastCost:
-    """What the least cost of a stay is made of: `base`, by slot, is paid in any case, and hours of work cost their rate
-    or what a node costs, whichever is less. Of work up to a deadline each slot has all of it, by steady ways or on spot
-    (the first axis), and a month does at most `most_a_month` of it; of other work the first axis is its levels."""
+class LeastCosts:
+    """What the least costs of a workload's stays are made of: `paid` by stay in any case, and by stay, level and slot
+    hours of work that cost their rate or what a node costs, whichever is less."""
 
-    stay: Stay
+    stays: Sequence[Stay]
+    paid: Floats
+    hours: Floats
+    rates: Floats
+
+    def at(self, prices: NodePrices) -> list[float]:
+        """By stay; infinite where its work cannot be done."""
+        costs = self.hours * _cheaper_of(self.rates, self.stays, prices)
+        by_stay: list[float] = (self.paid + costs.reshape(len(costs), -1).sum(axis=1)).tolist()
+        return by_stay
+
+
+@dataclass(frozen=True, slots=True)
+class LeastDeadlineCosts:
+    """The same of work up to a deadline, all of which each slot has, by steady ways or on spot (the levels): `base`, by
+    stay, level and slot, is paid for all of it there, and `shares` are done in the cheapest slot, in the next one and
+    so on, since a month may do a part of it only."""
+
+    stays: Sequence[Stay]
     base: Floats
     hours: Floats
     rates: Floats
-    most_a_month: float | None
+    shares: Floats
 
-    def at(self, prices: NodePrices) -> float:
-        """Infinite where its work cannot be done."""
+    def at(self, prices: NodePrices) -> list[float]:
+        """By stay; infinite where its work cannot be done."""
         import numpy as np
 
-        price = prices.of(self.stay)
-        each = self.base + self.hours * (self.rates if price is None else np.minimum(self.rates, price))
-        if self.most_a_month is None:
-            return float(each.sum())
-        ranked = np.sort(each.min(axis=0))
-        shares = np.diff(np.minimum(np.arange(len(ranked) + 1) * self.most_a_month, 1.0))
-        done = shares > 0
-        return float(shares[done] @ ranked[done]) if shares.sum() >= 1 - ROUNDING else math.inf
+        each = self.base + self.hours * _cheaper_of(self.rates, self.stays, prices)
+        ranked = np.where(self.shares > 0, np.sort(each.min(axis=1), axis=1), 0.0)
+        does_all = self.shares.sum(axis=1) >= 1 - ROUNDING
+        by_stay: list[float] = np.where(does_all, (self.shares * ranked).sum(axis=1), np.inf).tolist()
+        return by_stay
 
 
-def least_cost(stay: Stay, *, by_deadline: bool) -> LeastCost:
-    """The least cost of a stay, to be had at any prices. Rates are those of programs: rounded up."""
+def _cheaper_of(rates: Floats, stays: Sequence[Stay], prices: NodePrices) -> Floats:
     import numpy as np
 
-    there = stay.months <= stay.last_month
+    never = np.full(rates.shape[-1], np.inf)
+    nodes = [prices.of(stay) for stay in stays]
+    cheaper: Floats = np.minimum(rates, np.array([never if each is None else each for each in nodes])[:, None])
+    return cheaper
+
+
+def least_costs(stays: Sequence[Stay], *, by_deadline: bool) -> LeastCosts | LeastDeadlineCosts:
+    """The least costs of a workload's stays, to be had at any prices. Rates are those of programs: rounded up."""
+    import numpy as np
+
+    there = stays[0].months <= np.array([[stay.last_month] for stay in stays])
     if by_deadline:
-        hours = np.array([stay.steady_hours + stay.spot_hours])
-        rates = np.array([stay.steady_rates, np.where(stay.spot_hours > 0, stay.spot_rates, math.inf)])
+        hours = np.array([[stay.steady_hours + stay.spot_hours] for stay in stays])
+        rates = np.array(
+            [(stay.steady_rates, np.where(stay.spot_hours > 0, stay.spot_rates, math.inf)) for stay in stays]
+        )
         rounded = round_up_rates(rates)
-        base = np.where(there, stay.data, math.inf) + hours * _finite(rates - np.where(rates < math.inf, rounded, 0.0))
-        return LeastCost(stay, base, hours, rounded, stay.most_a_month)
-    levels = list(stay.levels())
-    hours = np.array([np.where(there, each, 0.0) for each, _ in levels])
-    rates = np.where(hours > 0, round_up_rates(np.array([rate for _, rate in levels])), 0.0)
-    base = np.zeros_like(hours)
-    base[0] = np.where(there, stay.cost(), 0.0) - (hours * _finite(rates)).sum(axis=0)
-    return LeastCost(stay, base, hours, rates, None)
+        data = np.where(there, np.array([stay.data for stay in stays]), math.inf)[:, None]
+        base = data + hours * _finite(rates - np.where(rates < math.inf, rounded, 0.0))
+        most = np.array([[stay.most_a_month] for stay in stays])
+        shares = np.diff(np.minimum(np.arange(there.shape[1] + 1) * most, 1.0))
+        return LeastDeadlineCosts(stays, base, hours, rounded, shares)
+    levels = [list(stay.levels()) for stay in stays]
+    each = np.zeros((len(stays), max(map(len, levels)), 2, there.shape[1]))
+    for of_stay, known in zip(each, levels, strict=True):
+        of_stay[: len(known)] = known
+    hours = np.where(there[:, None], each[:, :, 0], 0.0)
+    rates = np.where(hours > 0, round_up_rates(each[:, :, 1]), 0.0)
+    all_by_hour = np.where(there, np.array([stay.cost() for stay in stays]), 0.0)
+    paid = (all_by_hour - (hours * _finite(rates)).sum(axis=1)).sum(axis=1)
+    has_work = hours.any(axis=(0, 2))
+    return LeastCosts(stays, paid, hours[:, has_work], rates[:, has_work])
 
 
 def _finite(rates: Floats) -> Floats:

@@ -71,7 +71,7 @@ class SearchLimits:
     is searched whole, `nearest` homes of each workload for the first plan, the `work` of a search, and the `gap` that
     ends it. `near`: a gap within which homes that were found by moves are good enough. Where they are not, a program by
     place of at most `place_columns` columns chooses among all homes, and its bound is that of all; a larger one among
-    the nearest, where it `chooses_nearest`."""
+    the nearest, where it `chooses_nearest`. `rounds`: of the relaxation of very many stays."""
 
     small_gap: float
     whole_columns: int
@@ -81,16 +81,17 @@ class SearchLimits:
     near: float
     place_columns: int
     chooses_nearest: bool
+    rounds: int
 
 
 EFFORTS: Mapping[SearchEffort, SearchLimits] = {
     # rough: homes of the relaxation, without a bound
-    "rough": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 0, 1e7, 5e-3, GAP_TARGET, 0, True),
-    "close": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 2e7, GAP_TARGET, GAP_TARGET, 8_000, False),
-    "coarse": SearchLimits(1e-3, SMALL_COLUMNS, 1, 1e6, 5e-3, FAR_GAP, 8_000, False),
-    "quick": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False),
-    "standard": SearchLimits(GAP_TARGET, 40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True),
-    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True),
+    "rough": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 0, 1e7, 5e-3, GAP_TARGET, 0, True, 1),
+    "close": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 2e7, GAP_TARGET, GAP_TARGET, 8_000, False, 2),
+    "coarse": SearchLimits(1e-3, SMALL_COLUMNS, 1, 1e6, 5e-3, FAR_GAP, 8_000, False, 1),
+    "quick": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False, 2),
+    "standard": SearchLimits(GAP_TARGET, 40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True, 8),
+    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True, 40),
 }
 
 
@@ -142,7 +143,7 @@ def _search_choice(
         program = build_program(setting, allowed)
         solution = solve_small_program(program, work=limits.work, gap=limits.small_gap, report=report)
         return SearchedPlan(setting, allowed, program, solution, len(program.columns))
-    promising = relax_promising(setting, allowed, limits.gap)
+    promising = relax_promising(setting, allowed, limits.gap, limits.rounds)
     ranking = rank_homes(promising)
     if ranking is None:
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
@@ -257,8 +258,9 @@ class _Search:
         return _prove(best, choice.bound) if best is not None and is_bound else best
 
     def _solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
-        """The plan of a choice with its units at each start; where these cannot do the work, or not for about as much,
-        with the best units for its homes, and overflow to the nearest places, too. None where no units can."""
+        """The plan of a choice with its units at each start. Where these cannot do the work, or not for about as much:
+        with the best units for its homes, and overflow to the nearest places, too; where the program is too large to be
+        searched so, with more of the same units, if they can. None where no units can."""
         if choice is None:
             return None
         near = self._nearest_overflow(NEAREST_OVERFLOW)
@@ -266,8 +268,12 @@ class _Search:
             frozenset((choice.overflow[need],)) if need in choice.overflow else places
             for need, places in enumerate(near)
         ]
+        most = choice.cost * (1 + UNITS_LOSS)
         plan = self._solve_homes(choice.used, named, choice)
-        if not plan.solution.values or plan.solution.objective > choice.cost * (1 + UNITS_LOSS):
+        is_large = len(plan.program.columns) > HOURLY_COLUMNS
+        if is_large and (not plan.solution.values or plan.solution.objective > most):
+            plan = _cheaper(plan, self._solve_homes(choice.used, named, choice, at_least=True))
+        if not plan.solution.values or (plan.solution.objective > most and not is_large):
             wider = [one | other for one, other in zip(named, near, strict=True)]
             plan = _cheaper(plan, self._solve_homes(choice.used, wider))
         return replace(plan, choice=choice) if plan.solution.values else None
@@ -277,16 +283,22 @@ class _Search:
         return [frozenset(place for places in groups for place in places[:most]) for groups in self.overflow]
 
     def _solve_homes(
-        self, kept: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]], choice: HomeChoice | None = None
+        self,
+        kept: Sequence[frozenset[Place]],
+        overflow: Sequence[frozenset[Place]],
+        choice: HomeChoice | None = None,
+        *,
+        at_least: bool = False,
     ) -> SearchedPlan:
-        """The problem of some homes and places for overflow; `choice`: with its units at each start."""
+        """The problem of some homes and places for overflow; `choice`: with its units at each start, or `at_least` as
+        many."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
         if program is not None:
             closed = close_homes(program, part, kept, overflow)
         else:
             part, scope = keep_homes(part, scope, kept, overflow)
             closed = program = build_program(part, scope)
-        fixed = closed if choice is None else fix_starts(closed, choice.units)
+        fixed = closed if choice is None else fix_starts(closed, choice.units, at_least=at_least)
         aim: SearchAim = "plan" if self.whole is None else "start"
         solution = self._solve_from_hours(fixed) if choice is None and len(fixed.columns) > HOURLY_COLUMNS else None
         if solution is None:

@@ -142,7 +142,7 @@ def test_no_plan_within_a_limit_on_carbon_is_below_the_program_by_place(instance
         assert pruned.objective == pytest.approx(best.objective, rel=2e-6)
 
 
-GAP = 1e-4
+GAP, ROUNDS = 1e-4, 60
 ALL_YEAR = {
     "months": 12, "providers": ["aws"], "strategies": ["cloud"], "discount_rate_annual": 0.0,
     "commitments_beyond_horizon": "pro_rata", "assumptions": {"cloud_price_change_annual": 0.0},
@@ -155,12 +155,29 @@ def test_a_relaxation_of_promising_stays_bounds_all_of_them(instance, monkeypatc
     """Its bound is at most what the relaxation of all stays costs, and less by no more than it may lose."""
     monkeypatch.setattr(promising_stays, "NEAREST", 1)
     setting, allowed = instance(seed)
-    promising = promising_stays.relax_promising(setting, allowed, GAP)
+    promising = promising_stays.relax_promising(setting, allowed, GAP, 1)
     everything = relax_program(build_place_program(setting, allowed).program)
     lost = promising_stays.LEFT_SHARE * GAP
     assert promising.relaxed.bound <= everything.objective * (1 + 1e-6)
     assert promising.relaxed.bound >= everything.objective * (1 - lost - 2e-6)
     assert sum(map(len, promising.program.stays)) < sum(map(len, promising.stays))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_relaxation_in_rounds_bounds_all_stays(instance, monkeypatch, seed):
+    """After each round its bound is at most what the relaxation of all stays costs, no lower than the round before, and
+    in the end that cost."""
+    monkeypatch.setattr(promising_stays, "NEAREST", 1)
+    monkeypatch.setattr(promising_stays, "MANY_STAYS", 0)
+    setting, allowed = instance(seed)
+    everything = relax_program(build_place_program(setting, allowed).program)
+    bounds = [
+        promising_stays.relax_promising(setting, allowed, GAP, rounds).relaxed.bound for rounds in (1, 2, 4, ROUNDS)
+    ]
+    assert bounds == sorted(bounds)
+    assert bounds[0] > 0
+    assert bounds[-1] <= everything.objective * (1 + 1e-6)
+    assert bounds[-1] >= everything.objective * (1 - promising_stays.LEFT_SHARE * GAP - 2e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -184,12 +201,14 @@ def test_a_relaxation_of_more_stays_goes_on_from_that_of_some(instance, seed):
 
 
 @pytest.mark.one_in(4)
+@pytest.mark.parametrize("many", [promising_stays.MANY_STAYS, 0])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_plan_with_a_stay_that_is_left_out_is_dearer_by_its_loss(instance, monkeypatch, seed):
+def test_a_plan_with_a_stay_that_is_left_out_is_dearer_by_its_loss(instance, monkeypatch, seed, many):
     """Made to live there, its workload makes the best plan cost at least the bound and the loss."""
     monkeypatch.setattr(promising_stays, "NEAREST", 1)
+    monkeypatch.setattr(promising_stays, "MANY_STAYS", many)
     setting, allowed = instance(seed)
-    promising = promising_stays.relax_promising(setting, allowed, GAP)
+    promising = promising_stays.relax_promising(setting, allowed, GAP, 2)
     tried = 0
     for need, (stays, losses) in enumerate(zip(promising.stays, promising.losses, strict=True)):
         for stay, loss in list(zip(stays, losses, strict=True))[::5]:

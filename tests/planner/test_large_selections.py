@@ -67,6 +67,27 @@ def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeyp
     assert cloud.total_cost == pytest.approx(2 * 365.0 + min(2 * 657.0, 12 * 730 * committed))
 
 
+def test_units_that_cannot_do_the_work_are_added_to(priced, ask, monkeypatch):
+    """Two services of one node each, which is sold for a year only, for 0.5 an hour. Homes were found with one node: a
+    second one is added, 2 x 12 x 730 x 0.5 = 8,760, and nothing is chosen anew."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "HOURLY_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    find = plan_search.find_homes
+
+    def find_too_few(*given):
+        choice = find(*given)
+        assert sum(choice.units.values()) == pytest.approx(2.0)
+        return replace(choice, units={start: round(count) - 1.0 for start, count in choice.units.items() if count > 1})
+
+    monkeypatch.setattr(plan_search, "find_homes", find_too_few)
+    monkeypatch.delattr(plan_search._Search, "_solve_from_hours")
+    year = {(*EAST, "g4dn.xlarge", "reserved_1y_no_upfront"): 0.5}
+    asked = two_services(ask, months=12).model_copy(update={"quotas": ()})
+    cloud = plan(asked, priced(year)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(8760.0)
+
+
 @pytest.mark.parametrize(("places", "dear_hours"), [(4, [730.0]), (1, [730.0, 1460.0])])
 def test_overflow_that_its_place_cannot_take_goes_to_a_near_one(priced, ask, monkeypatch, places, dear_hours):
     """Two services have a T4 of their own each and need one more: the quota of the cheap region is one, so one of them

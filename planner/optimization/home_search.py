@@ -2,7 +2,7 @@
 
 Three kinds of moves are made as long as one of them makes the whole cheaper: a workload to another home; all that can
 live at a place to it, less those that are cheaper where they were; all of a place away from it. The search begins with
-each workload's cheapest home alone, and once more with what the same moves find among the homes of a relaxation.
+each workload's cheapest home alone, and once more with the end of a search among the homes of a relaxation.
 """
 
 from __future__ import annotations
@@ -170,20 +170,20 @@ class _HomeMoves:
     _costs: dict[frozenset[int], float] = field(default_factory=dict)
 
     def find_best(self, first: dict[int, list[int]]) -> dict[int, int]:
-        """The cheaper homes of two searches: one from each workload's cheapest option alone, the other one from what
-        the `first` options come to. Where these are all, there is one."""
-        every, found = self.options, []
+        """The cheaper homes of two searches: one from each workload's cheapest option alone, the other one from the
+        end of a search among the `first` options. Where these are all, there is one."""
+        every, ends = self.options, []
         self.options = first
         self._begin_alone()
         self._move_all()
         if first != every:
             self.options = every
             self._move_all()
-            found.append((self._sum_costs(), dict(self.home)))
+            ends.append((self._sum_costs(), dict(self.home)))
             self._begin_alone()
             self._move_all()
-        found.append((self._sum_costs(), dict(self.home)))
-        return min(found, key=lambda each: each[0])[1]
+        ends.append((self._sum_costs(), dict(self.home)))
+        return min(ends, key=lambda each: each[0])[1]
 
     def _begin_alone(self) -> None:
         for need, options in self.options.items():

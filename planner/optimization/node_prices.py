@@ -131,7 +131,7 @@ def _spread_evenly(
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """What the least costs of a workload's stays are made of: `paid` by stay in any case, and by stay, level and slot
+    """The parts of the least costs of a workload's stays: `paid` by stay in any case, and by stay, level and slot
     hours of work that cost their rate or what a node costs, whichever is less."""
 
     stays: Sequence[Stay]
@@ -141,7 +141,7 @@ class LeastCosts:
 
     def at(self, prices: NodePrices) -> list[float]:
         """By stay; infinite where its work cannot be done."""
-        costs = self.hours * _cheaper_of(self.rates, self.stays, prices)
+        costs = self.hours * _take_cheaper(self.rates, self.stays, prices)
         by_stay: list[float] = (self.paid + costs.reshape(len(costs), -1).sum(axis=1)).tolist()
         return by_stay
 
@@ -162,14 +162,14 @@ class LeastDeadlineCosts:
         """By stay; infinite where its work cannot be done."""
         import numpy as np
 
-        each = self.base + self.hours * _cheaper_of(self.rates, self.stays, prices)
+        each = self.base + self.hours * _take_cheaper(self.rates, self.stays, prices)
         ranked = np.where(self.shares > 0, np.sort(each.min(axis=1), axis=1), 0.0)
         does_all = self.shares.sum(axis=1) >= 1 - ROUNDING
         by_stay: list[float] = np.where(does_all, (self.shares * ranked).sum(axis=1), np.inf).tolist()
         return by_stay
 
 
-def _cheaper_of(rates: Floats, stays: Sequence[Stay], prices: NodePrices) -> Floats:
+def _take_cheaper(rates: Floats, stays: Sequence[Stay], prices: NodePrices) -> Floats:
     import numpy as np
 
     never = np.full(rates.shape[-1], np.inf)

@@ -96,7 +96,7 @@ def relax_promising(setting: PlanningContext, allowed: StrategyScope, gap: float
         here = search.bound_relaxed(program, relaxed, included)
         if relaxed.bound - here.bound <= LEFT_SHARE * gap * abs(relaxed.objective):
             return here.of_program(program, relaxed, search.stays, included)
-        included = _join(included, here.list_cheaper(included))
+        included = _join_included(included, here.list_cheaper(included))
         del program, relaxed  # else two programs would be in memory while the next is built
 
 
@@ -119,18 +119,18 @@ def _relax_in_rounds(search: _StaySearch, gap: float, rounds: int) -> PromisingS
         best = max((best, here, *between), key=lambda each: each.bound)
         if number >= rounds or relaxed.objective - best.bound <= LEFT_SHARE * gap * abs(relaxed.objective):
             return best.of_program(program, relaxed, search.stays, included)
-        joined = _join(*(each.list_cheapest(included) for each in between))
+        joined = _join_included(*(each.list_cheapest(included) for each in between))
         included = joined if joined != included else here.list_cheapest(included)
         del program, relaxed
 
 
-def _join(*several: Sequence[Sequence[bool]]) -> list[list[bool]]:
+def _join_included(*several: Sequence[Sequence[bool]]) -> list[list[bool]]:
     """The stays that are included in any of several."""
     return [[any(there) for there in zip(*of_need, strict=True)] for of_need in zip(*several, strict=True)]
 
 
 class PricedStays(NamedTuple):
-    """What stays cost at least at some prices, and the bound that follows: the cheapest stay of each workload, and the
+    """The least costs of stays at some prices, and the bound that follows: the cheapest stay of each workload, and the
     `rest`, which no choice of stays changes."""
 
     prices: NodePrices
@@ -310,6 +310,6 @@ class _StaySearch:
         }
         return self._price(CapacityPrices(by_place.capacity, unit_values, left))
 
-    def _price(self, found: CapacityPrices | None) -> NodePrices:
+    def _price(self, known: CapacityPrices | None) -> NodePrices:
         demands, months = self.setting.demands, self.setting.terms.months
-        return price_nodes(self.groups, self.allowed.shared, demands.block_hours, months, found)
+        return price_nodes(self.groups, self.allowed.shared, demands.block_hours, months, known)

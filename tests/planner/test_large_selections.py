@@ -68,19 +68,19 @@ def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeyp
 
 
 def test_units_that_cannot_do_the_work_are_added_to(priced, ask, monkeypatch):
-    """Two services of one node each, which is sold for a year only, for 0.5 an hour. Homes were found with one node: a
+    """Two services of one node each, which is sold for a year only, for 0.5 an hour. The homes come with one node: a
     second one is added, 2 x 12 x 730 x 0.5 = 8,760, and nothing is chosen anew."""
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "HOURLY_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
-    find = plan_search.find_homes
+    choose = plan_search.find_homes
 
-    def find_too_few(*given):
-        choice = find(*given)
+    def choose_too_few(*given):
+        choice = choose(*given)
         assert sum(choice.units.values()) == pytest.approx(2.0)
         return replace(choice, units={start: round(count) - 1.0 for start, count in choice.units.items() if count > 1})
 
-    monkeypatch.setattr(plan_search, "find_homes", find_too_few)
+    monkeypatch.setattr(plan_search, "find_homes", choose_too_few)
     monkeypatch.delattr(plan_search._Search, "_solve_from_hours")
     year = {(*EAST, "g4dn.xlarge", "reserved_1y_no_upfront"): 0.5}
     asked = two_services(ask, months=12).model_copy(update={"quotas": ()})

@@ -42,6 +42,8 @@ class Load:
     statuses: Counter[int] = field(default_factory=Counter)
     plans: dict[int, tuple[float, str]] = field(default_factory=dict)
     refusals_without_advice: int = 0
+    unanswered: int = 0
+    """Connections that were closed without an answer."""
 
     def count_wrong(self) -> int:
         """Answers to another question, and those of a sample that differ from a plan made here."""
@@ -58,7 +60,11 @@ def question(hours: int) -> dict[str, object]:
 
 async def ask(client: httpx.AsyncClient, load: Load) -> None:
     hours, began = next(HOURS), time.perf_counter()
-    answer = await client.post("/plan", json=question(hours))
+    try:
+        answer = await client.post("/plan", json=question(hours))
+    except httpx.TransportError:
+        load.unanswered += 1
+        return
     load.statuses[answer.status_code] += 1
     if answer.status_code == 200:
         load.took.append(1000 * (time.perf_counter() - began))
@@ -119,11 +125,12 @@ def load() -> Iterator[Figure]:
 
 
 def describe_load(multiple: float, found: Load) -> Iterator[Figure]:
-    asked, made = found.statuses.total(), len(found.took)
+    asked, made = found.statuses.total() + found.unanswered, len(found.took)
     other = {status: number for status, number in found.statuses.items() if status not in (200, REFUSED)}
     p99 = quantiles(found.took, n=100)[98]
     yield Figure(f"{multiple:g} x capacity: {asked} asked, {made} planned, p99", p99)
     yield Figure("  wrong answers", found.count_wrong(), unit="")
+    yield Figure("  closed without an answer", found.unanswered, unit="")
     told = f"503 with Retry-After, {found.refusals_without_advice} without; others {other or 'none'}"
     yield Figure(f"  refused: {told}", found.statuses[REFUSED], unit="")
 

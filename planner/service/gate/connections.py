@@ -3,11 +3,15 @@
 uvicorn waits for headers without end, and takes connections until the process has no file descriptors left; asyncio
 then logs each attempt to take another. Here a connection that has no complete headers in time is closed, and when all
 are in use the one that has waited longest for a request makes room. Measurements are in decision 0047.
+
+A connection that is closed with bytes that nobody read is reset, which takes an answer from its client that was sent
+before (RFC 9112, section 9.6). So whoever is refused before its request was read has some time to read why.
 """
 
 from __future__ import annotations
 
 import asyncio
+import selectors
 import sys
 from functools import partial
 from typing import Any
@@ -24,6 +28,8 @@ BACKLOG = 128
 """Connections that the kernel keeps for us, and the most that asyncio takes before it runs anything else."""
 OTHER_FILES = 256
 """File descriptors for everything but connections: workers, price tables, the store."""
+LINGER_SECONDS, LINGERING = 2.0, BACKLOG
+"""How long a refused client may take to read its answer, and how many may at once."""
 
 
 def open_connections_max(wanted: int) -> int:
@@ -77,20 +83,23 @@ class LimitedConnection(H11Protocol):
         self.access_log = False  # uvicorn's lines of requests have paths and queries; ours are in log_lines
         self._header_seconds, self._connections_max, self._waiting = header_seconds, connections_max, waiting
         self._deadline: asyncio.TimerHandle | None = None
+        self._is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         if len(self.connections) > self._connections_max:
             self._make_room()
-        if not transport.is_closing():
+        if not self._is_refused:
             self._waiting[self] = None
             self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
+        if self._is_refused:
+            return
         super().data_received(data)
         if self._is_answering():
             self._end_wait()
-        elif self._deadline is None:
+        elif self._deadline is None and not self._is_refused:
             self._start_deadline()
 
     def on_response_complete(self) -> None:
@@ -131,8 +140,8 @@ class LimitedConnection(H11Protocol):
             self.transport.close()
 
     def _make_room(self) -> None:
-        """Close the connection that has waited longest, or this one if all are answering."""
-        longest = next(iter(self._waiting), None)
+        """Close the connection that has waited longest, or this one if all are answering or have a request to read."""
+        longest = next((each for each in self._waiting if not each._has_unread()), None)  # noqa: SLF001
         if longest is not None:
             longest._end_wait()  # noqa: SLF001  (the same class)
             longest.transport.abort()
@@ -140,10 +149,22 @@ class LimitedConnection(H11Protocol):
             detail = "All connections of the service are in use; try again in a few seconds."
             self._write_and_close(problem_response(503, "connections", "Busy", detail))
 
+    def _has_unread(self) -> bool:
+        """Whether bytes have come that asyncio has not read yet."""
+        with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
+            selector.register(self.transport.get_extra_info("socket").fileno(), selectors.EVENT_READ)
+            return bool(selector.select(0))
+
     def _write_and_close(self, response: Response) -> None:
         """An answer without the state machine of HTTP, which may be in an error."""
         headers = [*response.raw_headers, (b"connection", b"close")]
         lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
         status = str(response.status_code).encode()
         self.transport.write(b"HTTP/1.1 " + status + b" \r\n" + lines + b"\r\n" + bytes(response.body))
-        self.transport.close()
+        self._end_wait()
+        self._is_refused = True
+        if len(self.connections) <= self._connections_max + LINGERING:
+            self.transport.write_eof()  # the client closes when it has read the answer
+            self._deadline = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+        else:
+            self.transport.close()

@@ -27,7 +27,11 @@ class GateSettings:
     header_count: int = setting(100, "Number of the headers of a request.")
     body_seconds: float = setting(120.0, "Seconds in which the body of a request must be complete.")
     send_seconds: float = setting(60.0, "Seconds in which a client must take each part of an answer.")
-    keep_alive_seconds: int = setting(5, "Seconds for which an idle connection stays open after an answer.")
+    keep_alive_seconds: int = setting(
+        75,
+        "Seconds for which an idle connection stays open after an answer: longer than clients and load balancers keep "
+        "theirs, which else send a request on a connection that is being closed.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

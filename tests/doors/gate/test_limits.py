@@ -88,6 +88,42 @@ def test_idle_connections_make_room_for_a_request():
             connection.close()
 
 
+def test_a_refusal_can_be_read_where_its_request_was_not():
+    """All three connections of the service wait for a body; a fourth client has sent 100 kB when it is refused."""
+    gate = replace(NARROW, connections=3, header_seconds=60, body_seconds=60)
+    with serving(ServiceLimits(workers=0), gate=gate) as client:
+        address = (client.base_url.host, client.base_url.port)
+        for _ in range(3):
+            used = [socket.create_connection(address, timeout=60) for _ in range(3)]
+            for connection in used:
+                connection.sendall(HEAD + b"content-length: 100\r\n\r\n{")
+            time.sleep(0.2)  # all of them are answering
+            with socket.create_connection(address, timeout=60) as refused:
+                refused.sendall(HEAD + b"content-length: 100000\r\n\r\n" + b" " * 100_000)
+                time.sleep(0.2)  # a reset would be here by now
+                answer = read_to_end(refused)
+            assert (answer.status, answer.problem()) == (503, "connections")
+            for connection in used:
+                connection.close()
+            time.sleep(0.2)
+
+
+def test_every_request_of_a_burst_is_answered():
+    """60 clients ask at once where 20 connections are taken: those that came first are not closed for the others before
+    their requests are read."""
+    with serving(ServiceLimits(workers=0), gate=replace(NARROW, header_seconds=600)) as client:
+        address = (client.base_url.host, client.base_url.port)
+        clients = []
+        for _ in range(60):
+            clients.append(socket.create_connection(address, timeout=60))
+            clients[-1].sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        statuses = [read_to_end(each).status for each in clients]
+        for each in clients:
+            each.close()
+    assert set(statuses) <= {200, 503}
+    assert statuses.count(200) >= 20
+
+
 def test_an_answer_that_is_not_taken_is_given_up():
     async def stuck(_):
         await asyncio.Event().wait()

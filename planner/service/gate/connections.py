@@ -141,7 +141,7 @@ class LimitedConnection(H11Protocol):
 
     def _make_room(self) -> None:
         """Close the connection that has waited longest, or this one if all are answering or have a request to read."""
-        longest = next((each for each in self._waiting if not each._has_unread()), None)  # noqa: SLF001
+        longest = next((each for each in self._waiting if not each._has_unread()), None)  # noqa: SLF001  (the same class)
         if longest is not None:
             longest._end_wait()  # noqa: SLF001  (the same class)
             longest.transport.abort()

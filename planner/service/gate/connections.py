@@ -163,7 +163,8 @@ class LimitedConnection(H11Protocol):
         self.transport.write(b"HTTP/1.1 " + status + b" \r\n" + lines + b"\r\n" + bytes(response.body))
         self._end_wait()
         self._is_refused = True
-        if len(self.connections) <= self._connections_max + LINGERING:
+        has_room = len(self.connections) <= self._connections_max + LINGERING
+        if has_room and not self._is_answering():  # an application that answers is told at once that it is closed
             self.transport.write_eof()  # the client closes when it has read the answer
             self._deadline = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
         else:

@@ -108,6 +108,15 @@ def test_a_refusal_can_be_read_where_its_request_was_not():
             time.sleep(0.2)
 
 
+def test_a_body_that_is_not_http_ends_its_request_at_once(connect, caplog):
+    """The answer is followed by nothing: what waited for the body is told that the connection is closed."""
+    connection = connect()
+    connection.sendall(HEAD + b"transfer-encoding: chunked\r\n\r\nno length of a chunk\r\n")
+    assert read_to_end(connection).problem() == "not-http"
+    time.sleep(2 * NARROW.body_seconds)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def test_every_request_of_a_burst_is_answered():
     """60 clients ask at once where 20 connections are taken: those that came first are not closed for the others before
     their requests are read."""

@@ -62,9 +62,10 @@ def search_homes(
     pricer = StayPricer(offers, blocks, setting.terms.months)
     priced: list[PricedStay] = []
     options, first = defaultdict(list), defaultdict(list)
-    for need, stays, *offered in zip(setting.demands.needs, by_place.stays, used, more, strict=True):
+    for need, stays, *places in zip(setting.demands.needs, by_place.stays, used, more, strict=True):
+        offered = frozenset().union(*places)
         if not need.may_spread:
-            priced += pricer.price_all(need, [stay for stay in stays if stay.place in offered[0] | offered[1]])
+            priced += pricer.price_all(need, [stay for stay in stays if stay.place in offered])
     for number, stay in enumerate(priced):
         options[stay.need].append(number)
         if stay.place in used[stay.need]:

@@ -56,11 +56,11 @@ def _find_nearest(
     """By workload, the places of candidates that work in plans, those that the relaxations use, and so many of the
     nearest. Where the work of one cannot be done anywhere, all of its places."""
     resources, count = setting.market.resources, len(setting.demands.needs)
+    limits = EFFORTS[setting.effort]
     used: list[set[Place]] = [set() for _ in range(count)]
     for candidate in working:
         used[candidate.need].add(resources[candidate.resource].place)
     for scope in scopes:
-        limits = EFFORTS[setting.effort]
         promising = relax_promising(setting, scope, limits.gap, limits.rounds)
         ranking = rank_homes(promising)
         if ranking is None:

@@ -177,14 +177,13 @@ class PricedStays(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _StaySearch:
-    """All stays of a strategy by workload, with their least costs: none of those that are `settled`, workloads of which
-    all are included."""
+    """All stays of a strategy by workload, with their least costs: None of workloads that are settled, of which all are
+    included."""
 
     setting: PlanningContext
     allowed: StrategyScope
     stays: list[list[Stay]]
     costs: list[LeastCosts | LeastDeadlineCosts | None]
-    settled: list[bool]
     groups: Mapping[Place, Sequence[ResourceGroup]]
     offers: Mapping[Place, PlaceOffers]
     blocks: Floats
@@ -206,7 +205,7 @@ class _StaySearch:
         ]
         groups, blocks = list_groups(setting, allowed), np.array(setting.demands.block_hours)
         offers = list_offers(groups, allowed.shared, months)
-        return cls(setting, allowed, stays, costs, settled, groups, offers, blocks, StayPricer(offers, blocks, months))
+        return cls(setting, allowed, stays, costs, groups, offers, blocks, StayPricer(offers, blocks, months))
 
     def choose_first(self) -> list[list[bool]]:
         """Of each workload the stays that cost less with commitments in full use than the cheapest home alone, and some
@@ -233,7 +232,7 @@ class _StaySearch:
         self, program: PlaceProgram, relaxed: Solution, included: Sequence[Sequence[bool]]
     ) -> PricedStays:
         """At the prices of a relaxation of those `included`, none of which costs less than its work is worth there."""
-        work_values = self.value_work(program, relaxed)
+        work_values = self._value_work(program, relaxed)
         prices, rest = self._price_relaxed(program, relaxed), relaxed.bound - math.fsum(work_values)
         costs = [
             [max(cost, value) if there else cost for cost, there in zip(of_need, are_there, strict=True)]
@@ -286,12 +285,12 @@ class _StaySearch:
             default=math.inf,
         )
 
-    def value_work(self, by_place: PlaceProgram, relaxed: Solution) -> list[float]:
+    def _value_work(self, by_place: PlaceProgram, relaxed: Solution) -> list[float]:
         """The value of all work of each workload in a relaxation (the multiplier of its row, which is scaled); 0 of
         those that are settled."""
         work_values, program = [0.0] * len(self.stays), by_place.program
         for row, need in enumerate(program.row_need):
-            if need >= 0 and not self.settled[need]:
+            if need >= 0 and self.costs[need] is not None:
                 work_values[need] = relaxed.multipliers[row] / program.row_scale[row]
         return work_values
 

@@ -114,6 +114,21 @@ def overhead_payments(setting: PlanningContext, overhead: Overhead) -> tuple[Pay
     return payments.support_minimum_payments(overhead.month, overhead.quantity, setting.terms)
 
 
+def support_top_ups(decisions: Decisions, setting: PlanningContext) -> tuple[Overhead, ...]:
+    """What the support plan lacks of its minimum fee in each month with a cloud bill for the orders and uses.
+
+    It is reckoned from their payments: the column of the program counts the bill of idle nodes, too, which a search
+    that ends within a gap may leave and the plan does not have.
+    """
+    billed = [p for order in decisions.bought if order.resource.node is None for p in purchase_payments(setting, order)]
+    for share in decisions.shares:
+        if setting.market.resources[share.candidate.resource].node is None:
+            billed += use_payments(setting, share)
+    least = setting.assumptions["cloud_support_minimum_per_month"].value
+    raised = payments.support_top_up(billed, least, setting.terms)
+    return tuple(Overhead("cloud_support", p.month, p.amount) for p in raised if p.category == "cloud_support")
+
+
 def purchase_payments(setting: PlanningContext, order: ResourceOrder) -> tuple[Payment, ...]:
     """All payments of one purchase within the horizon."""
     return resource_payments(order.resource, order.month, order.quantity, setting.assumptions, setting.terms)

@@ -170,7 +170,8 @@ def _build_solved_strategy(name: StrategyName, searched: SearchedPlan) -> Solved
     uses = _read_uses(setting, rules, program, solver_result)
     working = dict.fromkeys(use.candidate for use in uses)
     orders = _read_orders(rules, program, solver_result, working)
-    decisions = Decisions(orders, uses, _read_overheads(program, solver_result))
+    decisions = Decisions(orders, uses, _read_operators(program, solver_result))
+    decisions = replace(decisions, overheads=decisions.overheads + replay.support_top_ups(decisions, setting))
     rows = replay.list_payments(decisions, setting)
     present = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
     # A search that ends within a gap may count nodes that nothing uses: those are left out, so the plan may cost less.
@@ -219,14 +220,12 @@ def _read_orders(
     return tuple(sorted(orders, key=lambda order: (order.month, order.resource.key)))
 
 
-def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhead, ...]:
-    overheads = []
-    for column, value in zip(program.columns, solution.values, strict=True):
-        if column.kind == "staff" and round(value):
-            overheads.append(Overhead("staff", column.month, round(value)))
-        elif column.kind == "top_up" and value > NEGLIGIBLE_SHARE:
-            overheads.append(Overhead("cloud_support", column.month, value))
-    return tuple(overheads)
+def _read_operators(program: LinearProgram, solution: Solution) -> tuple[Overhead, ...]:
+    return tuple(
+        Overhead("staff", column.month, round(value))
+        for column, value in zip(program.columns, solution.values, strict=True)
+        if column.kind == "staff" and round(value)
+    )
 
 
 def _months_with_units(rules: StrategyScope, program: LinearProgram, solution: Solution) -> frozenset[tuple[int, int]]:

@@ -9,7 +9,7 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
-from planner.optimization.solution import BlockUse, Decisions, Overhead, ResourceOrder
+from planner.optimization.solution import BlockUse, Decisions, Overhead, ResourceOrder, support_top_ups
 from planner.optimization.strategy import solve_strategy
 from planner.optimization.verification import find_violations, verify_plan
 from planner.optimization.verified_plan import VerifiedPlan
@@ -377,3 +377,16 @@ def test_a_small_use_beside_a_large_one_is_paid(catalog):
         of[len(names), names[0]["name"]] = plan(request, catalog).strategies[0].total_cost
     assert of[1, "small"] == pytest.approx(3 * 730 * 7.824, abs=60)  # prices fall by 4 % a year in the assumptions
     assert of[2, "small"] == pytest.approx(of[1, "small"] + of[1, "big"], rel=1e-6)
+
+
+def test_the_least_fee_of_support_is_reckoned_from_what_the_plan_pays(priced_module):
+    """20,000 hours at 0.526 USD are 10,520 USD a month, 3 % of it 315.60; half of the hours 157.80. A search may leave
+    idle nodes that the plan does not have: their bill lowers no top-up."""
+    support = {"cloud_support_minimum_per_month": 1000, "cloud_support_fraction": 0.03}
+    solved = _solve(priced_module, "cloud", STEADY | {"spot_fraction_max": 0}, assumptions=support)
+    assert {each.month: each.quantity for each in solved.decisions.overheads} == pytest.approx(
+        {1: 684.40, 2: 684.40, 3: 684.40}
+    )
+    less = [replace(use, node_hours=use.node_hours / use.month) for use in solved.decisions.shares if use.month < 3]
+    fewer = support_top_ups(replace(solved.decisions, shares=tuple(less)), solved.setting)
+    assert {each.month: each.quantity for each in fewer} == pytest.approx({1: 684.40, 2: 842.20})

@@ -2,7 +2,7 @@
 
 A small problem is solved whole. Of others the relaxation of the program by place gives a bound. A search on the cost of
 each home, or that program itself, chooses homes (home_selection.py), which gives a plan; then the whole problem is
-searched from that plan, where it is not too large.
+searched from that plan among the homes that cheaper plans may have, where these are not too many.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class SearchLimits:
     is searched whole, `nearest` homes of each workload for the first plan, the `work` of a search, and the `gap` that
     ends it. `near`: a gap within which homes that were found by moves are good enough. Where they are not, a program by
     place of at most `place_columns` columns chooses among all homes, and its bound is that of all; a larger one among
-    the nearest, where it `chooses_nearest`. `rounds`: of the relaxation of very many stays."""
+    the nearest, where it `chooses_nearest`. `rounds`: of the relaxation of very many stays. `far`: a large program of
+    the homes of cheaper plans is not searched where its relaxation is farther from the plan."""
 
     small_gap: float
     whole_columns: int
@@ -82,16 +83,17 @@ class SearchLimits:
     place_columns: int
     chooses_nearest: bool
     rounds: int
+    far: float
 
 
 EFFORTS: Mapping[SearchEffort, SearchLimits] = {
     # rough: homes of the relaxation, without a bound
-    "rough": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 0, 1e7, 5e-3, GAP_TARGET, 0, True, 1),
-    "close": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 2e7, GAP_TARGET, GAP_TARGET, 8_000, False, 2),
-    "coarse": SearchLimits(1e-3, SMALL_COLUMNS, 1, 1e6, 5e-3, FAR_GAP, 8_000, False, 1),
-    "quick": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False, 2),
-    "standard": SearchLimits(GAP_TARGET, 40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True, 8),
-    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True, 40),
+    "rough": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 0, 1e7, 5e-3, GAP_TARGET, 0, True, 1, 0.0),
+    "close": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 2e7, GAP_TARGET, GAP_TARGET, 8_000, False, 2, 0.0),
+    "coarse": SearchLimits(1e-3, SMALL_COLUMNS, 1, 1e6, 5e-3, FAR_GAP, 8_000, False, 1, 0.0),
+    "quick": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False, 2, 0.0),
+    "standard": SearchLimits(GAP_TARGET, 40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True, 8, 0.02),
+    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True, 40, math.inf),
 }
 
 
@@ -139,18 +141,18 @@ def _search_choice(
     """The best plan of the choice as it is, with its bound. Not `proves`: the bound is not used, so that a large
     program is searched only among units that add little to its relaxation."""
     limits, columns, report = EFFORTS[setting.effort], count_columns(setting, allowed), bounds_listener()
-    if columns <= SMALL_COLUMNS:
-        program = build_program(setting, allowed)
-        solution = solve_small_program(program, work=limits.work, gap=limits.small_gap, report=report)
-        return SearchedPlan(setting, allowed, program, solution, len(program.columns))
+    # gangs and replicas have columns of their own, which are not counted before
+    whole = build_program(setting, allowed) if columns <= max(SMALL_COLUMNS, limits.whole_columns) else None
+    if whole is not None and len(whole.columns) <= SMALL_COLUMNS:
+        solution = solve_small_program(whole, work=limits.work, gap=limits.small_gap, report=report)
+        return SearchedPlan(setting, allowed, whole, solution, len(whole.columns))
     promising = relax_promising(setting, allowed, limits.gap, limits.rounds)
     ranking = rank_homes(promising)
     if ranking is None:
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
-    whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
     if whole is not None and len(whole.columns) > limits.whole_columns:
-        whole = None  # gangs and replicas have columns of their own, which are not counted before
+        whole = None
     overflow = [rank_overflow(setting, index) for index in range(len(setting.demands.needs))]
     search = _Search(setting, allowed, promising, ranking, limits, columns, whole, overflow)
     if report is not None:
@@ -160,27 +162,35 @@ def _search_choice(
         report(plan.solution.objective, plan.solution.bound)
     if plan.solution.status == "infeasible" or plan.solution.is_within(gap):
         return plan
-    if whole is not None:
-        numbers, is_large = whole.to_arrays(), len(whole.columns) > EXACT_COLUMNS
-        if plan.solution.values and (relaxed := relax_program(numbers)).values:
-            plan = _prove(plan, relaxed.objective)
-            if plan.solution.is_within(gap):
-                return plan
-            if (optimum := take_if_whole(numbers, relaxed)) is not None:
-                return SearchedPlan(setting, allowed, whole, optimum, columns)
-            most = LITTLE_MORE if is_large and not proves else math.inf
-            numbers = drop_costly_values(numbers, relaxed, plan.solution, most)
-        solution = solve_program(
-            numbers,
-            start=plan.solution,
-            work=limits.work * (LARGE_WORK if is_large else 1),
-            gap=gap,
-            aim="bound" if plan.solution.is_within(FAR_GAP) else "optimum",
-            report=report,
-        )
-        cut = solution.cut_by_clock or plan.solution.cut_by_clock
-        plan = _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
-    return _prove(plan, bound)
+    if (narrowed := search.narrow(plan)) is None:
+        return plan
+    far = limits.far if whole is None else math.inf
+    return _prove(_search_whole(narrowed, limits.work, gap, far, proves=proves), bound)
+
+
+def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, proves: bool) -> SearchedPlan:
+    """The best plan of the whole program of a plan that is known, if it has values; the same one where the relaxation
+    of a large program is `far` from it. Not `proves`: of a large one only units that add little to its relaxation."""
+    numbers, report, known = plan.program.to_arrays(), bounds_listener(), plan.solution
+    is_large = len(plan.program.columns) > EXACT_COLUMNS
+    if known.values and (relaxed := relax_program(numbers)).values:
+        plan = _prove(plan, relaxed.objective)
+        is_far = is_large and known.objective - relaxed.objective > far * abs(known.objective)
+        if is_far or plan.solution.is_within(gap):
+            return plan
+        if (optimum := take_if_whole(numbers, relaxed)) is not None:
+            return replace(plan, solution=optimum)
+        numbers = drop_costly_values(numbers, relaxed, known, LITTLE_MORE if is_large and not proves else math.inf)
+    solution = solve_program(
+        numbers,
+        start=plan.solution,
+        work=work * (LARGE_WORK if is_large else 1),
+        gap=gap,
+        aim="bound" if plan.solution.is_within(FAR_GAP) else "optimum",
+        report=report,
+    )
+    cut = solution.cut_by_clock or known.cut_by_clock
+    return _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +212,7 @@ class _Search:
         to the bound, the program by place chooses among so many of the nearest (all where it is small). Where neither
         can do all of the work, the model alone, with more homes and in the end all of them."""
         limits, ranking, by_place = self.limits, self.ranking, self.promising.program
-        best = self._solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
+        best = self.solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
         if best is None or not best.solution.is_within(limits.near):
             everything = self._list_all(best)
             if everything is not None:
@@ -225,6 +235,26 @@ class _Search:
             if more >= most:  # the search of the whole, if there is one, confirms it
                 return plan if self.whole is None else replace(plan, solution=replace(NO_SOLUTION, status="unsolved"))
             more *= MORE_HOMES
+
+    def narrow(self, plan: SearchedPlan) -> SearchedPlan | None:
+        """The plan as one of the program of all homes that cheaper plans have, whose bound so holds for all; None where
+        that program is too large to be searched whole."""
+        if plan.choice is None:  # none that was searched by its homes
+            return plan if self.whole is not None else None
+        most = self.limits.whole_columns
+        stays = self.promising.list_within(plan.solution.objective - self.ranking.bound)
+        homes = [used.union(stay.place for stay in each) for each, used in zip(stays, plan.choice.used, strict=True)]
+        overflow = [frozenset(stay.overflow for stay in each if stay.overflow is not None) for each in stays]
+        if self.whole is not None:
+            return replace(plan, program=close_homes(self.whole, self.setting, homes, overflow))
+        if most <= SMALL_COLUMNS:
+            return None
+        part, scope = keep_homes(self.setting, self.allowed, homes, overflow)
+        program = build_program(part, scope) if count_columns(part, scope) <= most else None
+        if program is None or len(program.columns) > most:
+            return None
+        same = replace(self, setting=part, allowed=scope, whole=program).solve_choice(plan.choice)
+        return _prove(same, plan.solution.bound) if same is not None else None
 
     def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
         """The program by place of all stays of plans that are cheaper than the best one; None where it is too large."""
@@ -253,11 +283,11 @@ class _Search:
         if choice is None:
             return best
         if best is None or best.choice is None or not choice.is_same(best.choice):
-            plan = self._solve_choice(choice)
+            plan = self.solve_choice(choice)
             best = _cheaper(best, plan) if best is not None and plan is not None else best or plan
         return _prove(best, choice.bound) if best is not None and is_bound else best
 
-    def _solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
+    def solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
         """The plan of a choice with its units at each start. Where these cannot do the work, or not for about as much:
         with the best units for its homes, and overflow to the nearest places, too; where the program is too large to be
         searched so, with more of the same units, if they can. None where no units can."""

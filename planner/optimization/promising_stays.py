@@ -53,6 +53,8 @@ LEFT_SHARE = 0.1
 MANY_STAYS = 30_000
 """More stays are relaxed in rounds: 14,000 promising ones of 1,000 workloads over 60 months are a program that is not
 solved in 12 minutes; the four nearest of each take 6 s, and their relaxation costs 1.3 % more."""
+REACHED = 1e-6
+"""Of the relaxation: how far its multipliers may price a stay of the best plan too high."""
 ROUND_SHARES = (0.5, 0.2)
 """Of the prices of a round in those that its new stays are cheapest at."""
 
@@ -60,19 +62,24 @@ ROUND_SHARES = (0.5, 0.2)
 @dataclass(frozen=True, slots=True)
 class PromisingStays:
     """The program by place of the promising stays and its relaxation, whose bound holds for all. `losses`: of the stays
-    of each workload, how much dearer than the bound a plan with one is at least; of those in the program 0."""
+    of each workload, how much dearer than the bound a plan with one is at least."""
 
     program: PlaceProgram
     relaxed: Solution
     stays: list[list[Stay]]
     losses: list[list[float]]
 
-    def widen(self, setting: PlanningContext, allowed: StrategyScope, reach: float) -> PlaceProgram:
-        """The program of all stays that a plan may have which is dearer than the bound by less than `reach`."""
-        included = [
-            [stay for stay, loss in zip(*each, strict=True) if loss < reach]
+    def list_within(self, reach: float) -> list[list[Stay]]:
+        """By workload, all stays that a plan may have which is dearer than the bound by at most `reach`."""
+        most = reach + REACHED * abs(self.relaxed.objective)
+        return [
+            [stay for stay, loss in zip(*each, strict=True) if loss <= most]
             for each in zip(self.stays, self.losses, strict=True)
         ]
+
+    def widen(self, setting: PlanningContext, allowed: StrategyScope, reach: float) -> PlaceProgram:
+        """The program of all stays that a plan may have which is dearer than the bound by at most `reach`."""
+        included = self.list_within(reach)
         is_same = all(len(more) == len(there) for more, there in zip(included, self.program.stays, strict=True))
         return self.program if is_same else build_place_program(setting, allowed, included)
 
@@ -148,9 +155,7 @@ class PricedStays(NamedTuple):
     ) -> PromisingStays:
         """The relaxed program of the stays that are included, with this bound."""
         losses = [
-            [0.0 if there else cost - min(costs) for cost, there in zip(costs, are_there, strict=True)]
-            if costs
-            else [0.0] * len(are_there)
+            [cost - min(costs) for cost in costs] if costs else [0.0] * len(are_there)
             for costs, are_there in zip(self.costs, included, strict=True)
         ]
         return PromisingStays(program, replace(relaxed, bound=self.bound), stays, losses)

@@ -203,7 +203,7 @@ def test_a_relaxation_of_more_stays_goes_on_from_that_of_some(instance, seed):
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("many", [promising_stays.MANY_STAYS, 0])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_plan_with_a_stay_that_is_left_out_is_dearer_by_its_loss(instance, monkeypatch, seed, many):
+def test_a_plan_with_a_stay_is_dearer_than_the_bound_by_its_loss(instance, monkeypatch, seed, many):
     """Made to live there, its workload makes the best plan cost at least the bound and the loss."""
     monkeypatch.setattr(promising_stays, "NEAREST", 1)
     monkeypatch.setattr(promising_stays, "MANY_STAYS", many)
@@ -211,13 +211,12 @@ def test_a_plan_with_a_stay_that_is_left_out_is_dearer_by_its_loss(instance, mon
     promising = promising_stays.relax_promising(setting, allowed, GAP, 2)
     tried = 0
     for need, (stays, losses) in enumerate(zip(promising.stays, promising.losses, strict=True)):
-        for stay, loss in list(zip(stays, losses, strict=True))[::5]:
-            if not any(stay is there for there in promising.program.stays[need]):
-                forced = [[stay] if number == need else every for number, every in enumerate(promising.stays)]
-                found = solve_program(build_place_program(setting, allowed, forced).program)
-                least = promising.relaxed.bound + loss
-                assert found.status == "infeasible" or found.objective >= least - 1e-6 * abs(found.objective)
-                tried += 1
+        for stay, loss in list(zip(stays, losses, strict=True))[::9]:
+            forced = [[stay] if number == need else every for number, every in enumerate(promising.stays)]
+            found = solve_program(build_place_program(setting, allowed, forced).program)
+            least = promising.relaxed.bound + loss
+            assert found.status == "infeasible" or found.objective >= least - 1e-6 * abs(found.objective)
+            tried += loss > 0
     assert tried > 2
 
 
@@ -300,6 +299,26 @@ def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
     assert found.solution.bound <= best.objective * (1 + 1e-6)
     if not limits:  # searched whole in the end
         assert found.solution.objective <= best.objective * (1 + 5e-4 + 1e-6)
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_homes_of_cheaper_plans_alone_prove_a_plan_of_all(instance, monkeypatch, seed):
+    """Too large to be searched whole, a problem is searched with the homes that plans cheaper than the best one have:
+    they are as good, and the bound is one of the whole."""
+    monkeypatch.setattr(promising_stays, "NEAREST", 1)
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    counted = iter([10**9])  # the whole, and then its parts
+    monkeypatch.setattr(plan_search, "count_columns", lambda *_: next(counted, 0))
+    limits = {"nearest": 1, "place_columns": 0, "chooses_nearest": False}
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **limits)})
+    setting, allowed = instance(seed)
+    whole = build_program(setting, allowed)
+    best = solve_program(whole)
+    found = search_plan(setting, lambda _: allowed)
+    assert found.solution.objective == pytest.approx(best.objective, rel=5e-4)
+    assert best.objective * (1 - 5e-4) <= found.solution.bound <= best.objective * (1 + 1e-6)
+    assert len(found.program.columns) <= len(whole.columns)
 
 
 @pytest.mark.parametrize("room", [-1, 0])

@@ -154,7 +154,7 @@ def _search_choice(
     if whole is not None and len(whole.columns) > limits.whole_columns:
         whole = None
     overflow = [rank_overflow(setting, index) for index in range(len(setting.demands.needs))]
-    search = _Search(setting, allowed, promising, ranking, limits, columns, whole, overflow)
+    search = _Search(setting, allowed, promising, ranking, limits, columns, whole, overflow, proves)
     if report is not None:
         report(math.inf, max(bound, ranking.bound))
     plan = _prove(search.search_nearest(limits.nearest), bound)
@@ -206,11 +206,14 @@ class _Search:
     columns: int
     whole: LinearProgram | None
     overflow: list[list[list[Place]]]
+    proves: bool
+    """Whether its bound is used."""
 
     def search_nearest(self, nearest: int) -> SearchedPlan:
         """Homes found by moves and their best units; the model decides all the rest. Where that plan is not near enough
         to the bound, the program by place chooses among so many of the nearest (all where it is small). Where neither
-        can do all of the work, the model alone, with more homes and in the end all of them."""
+        can do all of the work, or only at a cost far above the bound, the model alone, with more homes and in the end
+        all of them."""
         limits, ranking, by_place = self.limits, self.ranking, self.promising.program
         best = self.solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
         if best is None or not best.solution.is_within(limits.near):
@@ -220,21 +223,28 @@ class _Search:
             elif limits.chooses_nearest:
                 choice = choose_homes(by_place, ranking, nearest, limits.work, limits.gap)
                 best = self._take_better(best, choice, is_bound=False)
-        if best is not None:
-            return best
-        whole = self.whole or build_program(self.setting, self.allowed)
-        if is_impossible(whole):
-            return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
+        if best is None:
+            whole = self.whole or build_program(self.setting, self.allowed)
+            if is_impossible(whole):
+                return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
         taking = (places for groups in self.overflow for places in groups)
         more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
-        while True:
+        while best is None or not self._is_enough(best):
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self._solve_homes(kept, self._nearest_overflow(more))
-            if plan.solution.status != "infeasible":
-                return plan
+            best = plan if best is None else _cheaper(best, plan)
             if more >= most:  # the search of the whole, if there is one, confirms it
-                return plan if self.whole is None else replace(plan, solution=replace(NO_SOLUTION, status="unsolved"))
+                is_plan = self.whole is None or best.solution.values
+                return best if is_plan else replace(best, solution=replace(NO_SOLUTION, status="unsolved"))
             more *= MORE_HOMES
+        return best
+
+    def _is_enough(self, plan: SearchedPlan) -> bool:
+        """Whether there is a plan that is not far from its bound, or is to be one of the search of the whole, or the
+        program of its homes is as large as one that is searched."""
+        is_large = len(plan.program.columns) > self.limits.whole_columns
+        is_last = self.whole is not None or is_large or not self.proves
+        return bool(plan.solution.values) and (is_last or plan.solution.is_within(FAR_GAP))
 
     def narrow(self, plan: SearchedPlan) -> SearchedPlan | None:
         """The plan as one of the program of all homes that cheaper plans have, whose bound so holds for all; None where

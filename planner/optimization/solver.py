@@ -65,6 +65,9 @@ search may take 5 s (11,512 columns; without it the whole search 15 s), and the 
 columns; without it the whole search 0.2 s). On others leaving it out costs nothing."""
 AGGREGATED_COLUMNS = 2_000
 """Programs of at most so many columns are searched with that rule."""
+ENUMERATION = 1 << 16
+"""The rule of that presolve that tries all values of a few columns. It takes programs for impossible that have
+solutions: one of 58,485 columns, whose search without any presolve ends with a plan three times as dear."""
 LARGE_COLUMNS = 5_000
 LARGE_SEARCH: Mapping[str, float | str] = {
     "mip_allow_restart": False,
@@ -74,11 +77,11 @@ LARGE_SEARCH: Mapping[str, float | str] = {
 which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven end in 6 to 42 s
 without it, with the same plan and proof, one without proof); and without a search among the values of the relaxation,
 of up to 22 s, which found no better plan."""
-ROOT_STALL, STALLED_BOUND = 1.5e6, 1e-3
-"""Work after which a search of a program of more than LARGE_COLUMNS columns ends that has not branched yet, has a plan,
-and found no better one and no bound that is better by this share of itself: its rounds of cuts take 0.1 s and more each
-(a search of 50 s takes 16, 0.42 instead of 0.34 % above its bound; one of 48 s takes 31, 11.9 instead of 6.3 %; the
-same plans)."""
+ROOT_STALL, ROOT_STALL_SHARE, STALLED_BOUND = 1.5e6, 0.05, 1e-3
+"""Work (or that share of all work, where it is more) after which a search of a program of more than LARGE_COLUMNS
+columns ends that has not branched yet, has a plan, and found no better one and no bound that is better by this share of
+itself: its rounds of cuts take 0.1 s and more each (a search of 50 s takes 16, 0.42 instead of 0.34 % above its bound;
+one of 48 s takes 31, 11.9 instead of 6.3 %; the same plans)."""
 PRIMAL, PRIMAL_COLUMNS = 4, 2
 """The primal simplex method, and the columns for each row from which on it is taken where all work may stay undone: an
 eighth to a third of the time of the dual one with five columns a row (2.6 instead of 7.8 to 21 s), but 12 to 27 instead
@@ -174,7 +177,7 @@ def _search_program(
     run = partial(_run_search, numbers, time_limit_s, start, report)
     solution = run(work, gap, aim, options)
     if solution.status == "infeasible" and aim not in ("used", "start") and numbers.whole.any():
-        # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
+        # Rules of the presolve of HiGHS 1.15.1 took programs for infeasible that have solutions (its issue 3296).
         columns = len(numbers.cost)
         enough = work / FIRST_PLAN if columns <= LARGE_COLUMNS else CONFIRMATION * columns
         confirmed = run(enough, gap, aim, {**(options or {}), "presolve": "off"})
@@ -262,7 +265,7 @@ def _run_search(
     import highspy
 
     columns = len(numbers.cost)
-    of_size = {"presolve_rule_off": 0 if columns <= AGGREGATED_COLUMNS else AGGREGATION}
+    of_size = {"presolve_rule_off": ENUMERATION | (0 if columns <= AGGREGATED_COLUMNS else AGGREGATION)}
     large = LARGE_SEARCH if columns > LARGE_COLUMNS else {}
     of_aim = PROOF_ONLY if aim == "bound" else {}
     options = {"random_seed": 0, "mip_rel_gap": gap, **of_size, **large, **of_aim, **(more or {})}
@@ -273,7 +276,7 @@ def _run_search(
         highs.setSolution(known)
     integer = bool(numbers.whole.any())
     if integer:
-        stall = ROOT_STALL / columns if large else math.inf
+        stall = max(ROOT_STALL, ROOT_STALL_SHARE * work) / columns if large else math.inf
         highs.cbMipInterrupt += _limit_search(work / columns, stall, aim, report)
     highs.run()
     status = highs.getModelStatus()

@@ -55,6 +55,26 @@ def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask
     assert cloud.total_cost == pytest.approx(1022.0)
 
 
+@pytest.mark.parametrize(("most", "cost"), [(0, 365.0 + 12 * 730 * 5.0), (1_000, 1022.0)])
+def test_a_plan_far_from_its_bound_is_searched_among_more_homes(priced, ask, monkeypatch, most, cost):
+    """The region next to the cheap one has no room: among these two the second service takes a commitment of a year at
+    5.00 an hour, which no quota counts. The third region at 0.90 is looked at where the program may be as large."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "MORE_HOMES", 2)
+    monkeypatch.setattr(plan_search, "count_columns", lambda *_: math.inf)
+    limits = {"nearest": 1, "place_columns": 0, "chooses_nearest": False, "whole_columns": most}
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **limits)})
+    asked = two_services(ask)
+    full = asked.quotas[0].model_copy(update={"region": "us-east-2", "used": 4})
+    asked = asked.model_copy(update={"quotas": (*asked.quotas, full)})
+    offers = {
+        (*EAST, "g4dn.xlarge", "reserved_1y_no_upfront"): 5.0,
+        ("aws", "us-east-2", "g4dn.xlarge", "on_demand"): 0.6,
+    }
+    cloud = plan(asked, priced(TWO_REGIONS | offers)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(cost)
+
+
 @pytest.mark.parametrize("committed", [0.1, 0.6])
 def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeypatch, committed):
     """The same two services for two months: a plan by the hour costs 2 x 1,022. A commitment of a year in the dear

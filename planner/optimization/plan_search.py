@@ -100,7 +100,7 @@ EFFORTS: Mapping[SearchEffort, SearchLimits] = {
 @dataclass(frozen=True, slots=True)
 class SearchedPlan:
     """A solution of `program`, that of `allowed` in `setting`: of all homes, or some of a program of about
-    `columns` columns. Its bound holds for all. `choice`: what it began with."""
+    `columns` columns. Its bound holds for all. `choice`: what its search began with."""
 
     setting: PlanningContext
     allowed: StrategyScope
@@ -165,7 +165,7 @@ def _search_choice(
     if (narrowed := search.narrow(plan)) is None:
         return plan
     far = limits.far if whole is None else math.inf
-    return _prove(_search_whole(narrowed, limits.work, gap, far, proves=proves), bound)
+    return _prove(_cheaper(plan, _search_whole(narrowed, limits.work, gap, far, proves=proves)), bound)
 
 
 def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, proves: bool) -> SearchedPlan:
@@ -232,7 +232,7 @@ class _Search:
         while best is None or not self._is_enough(best):
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self._solve_homes(kept, self._nearest_overflow(more))
-            best = plan if best is None else _cheaper(best, plan)
+            best = plan if best is None else _cheaper(best, replace(plan, choice=best.choice))
             if more >= most:  # the search of the whole, if there is one, confirms it
                 is_plan = self.whole is None or best.solution.values
                 return best if is_plan else replace(best, solution=replace(NO_SOLUTION, status="unsolved"))
@@ -240,9 +240,9 @@ class _Search:
         return best
 
     def _is_enough(self, plan: SearchedPlan) -> bool:
-        """Whether there is a plan that is not far from its bound, or is to be one of the search of the whole, or the
-        program of its homes is as large as one that is searched."""
-        is_large = len(plan.program.columns) > self.limits.whole_columns
+        """Whether there is a plan that is not far from its bound, or is to be one of the search of the whole, or with
+        more homes its program would be larger than one that is searched whole."""
+        is_large = len(plan.program.columns) * MORE_HOMES > self.limits.whole_columns
         is_last = self.whole is not None or is_large or not self.proves
         return bool(plan.solution.values) and (is_last or plan.solution.is_within(FAR_GAP))
 

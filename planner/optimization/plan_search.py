@@ -99,14 +99,17 @@ EFFORTS: Mapping[SearchEffort, SearchLimits] = {
 
 @dataclass(frozen=True, slots=True)
 class SearchedPlan:
-    """A solution of `program`, that of `allowed` in `setting`: of all homes, or some of a program of about
-    `columns` columns. Its bound holds for all. `choice`: what its search began with."""
+    """A solution of `program`, that of `allowed` in `setting`: of all homes, or some of a program of about `columns`
+    columns. Its bound holds for all. The `homes` and the places for `overflow` that its search began with (none: all),
+    and the `choice` that these are of."""
 
     setting: PlanningContext
     allowed: StrategyScope
     program: LinearProgram
     solution: Solution
     columns: int
+    homes: Sequence[frozenset[Place]] = ()
+    overflow: Sequence[frozenset[Place]] = ()
     choice: HomeChoice | None = None
 
 
@@ -141,20 +144,18 @@ def _search_choice(
     """The best plan of the choice as it is, with its bound. Not `proves`: the bound is not used, so that a large
     program is searched only among units that add little to its relaxation."""
     limits, columns, report = EFFORTS[setting.effort], count_columns(setting, allowed), bounds_listener()
-    # gangs and replicas have columns of their own, which are not counted before
-    whole = build_program(setting, allowed) if columns <= max(SMALL_COLUMNS, limits.whole_columns) else None
-    if whole is not None and len(whole.columns) <= SMALL_COLUMNS:
-        solution = solve_small_program(whole, work=limits.work, gap=limits.small_gap, report=report)
-        return SearchedPlan(setting, allowed, whole, solution, len(whole.columns))
+    if columns <= SMALL_COLUMNS:
+        whole = build_program(setting, allowed)
+        if len(whole.columns) <= SMALL_COLUMNS:  # gangs and replicas have columns that are not counted before
+            solution = solve_small_program(whole, work=limits.work, gap=limits.small_gap, report=report)
+            return SearchedPlan(setting, allowed, whole, solution, len(whole.columns))
     promising = relax_promising(setting, allowed, limits.gap, limits.rounds)
     ranking = rank_homes(promising)
     if ranking is None:
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
-    if whole is not None and len(whole.columns) > limits.whole_columns:
-        whole = None
     overflow = [rank_overflow(setting, index) for index in range(len(setting.demands.needs))]
-    search = _Search(setting, allowed, promising, ranking, limits, columns, whole, overflow, proves)
+    search = _Search(setting, allowed, promising, ranking, limits, columns, overflow, proves)
     if report is not None:
         report(math.inf, max(bound, ranking.bound))
     plan = _prove(search.search_nearest(limits.nearest), bound)
@@ -164,7 +165,7 @@ def _search_choice(
         return plan
     if (narrowed := search.narrow(plan)) is None:
         return plan
-    far = limits.far if whole is None else math.inf
+    far = limits.far if columns > limits.whole_columns else math.inf
     return _prove(_cheaper(plan, _search_whole(narrowed, limits.work, gap, far, proves=proves)), bound)
 
 
@@ -195,8 +196,8 @@ def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, pr
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search of a problem of about `columns` columns; `whole` is its program where that is not too large, and
-    `overflow` the places that may take that of each workload, as `rank_overflow` gives them."""
+    """The search of a problem of about `columns` columns; `overflow` are the places that may take that of each
+    workload, as `rank_overflow` gives them."""
 
     setting: PlanningContext
     allowed: StrategyScope
@@ -204,10 +205,11 @@ class _Search:
     ranking: HomeRanking
     limits: SearchLimits
     columns: int
-    whole: LinearProgram | None
     overflow: list[list[list[Place]]]
     proves: bool
     """Whether its bound is used."""
+    whole: LinearProgram | None = None
+    """Of which all plans are, with other homes closed; else each has a program of its homes alone."""
 
     def search_nearest(self, nearest: int) -> SearchedPlan:
         """Homes found by moves and their best units; the model decides all the rest. Where that plan is not near enough
@@ -223,48 +225,48 @@ class _Search:
             elif limits.chooses_nearest:
                 choice = choose_homes(by_place, ranking, nearest, limits.work, limits.gap)
                 best = self._take_better(best, choice, is_bound=False)
-        if best is None:
-            whole = self.whole or build_program(self.setting, self.allowed)
-            if is_impossible(whole):
-                return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
+        whole = build_program(self.setting, self.allowed) if best is None else None
+        if whole is not None and is_impossible(whole):
+            return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
         taking = (places for groups in self.overflow for places in groups)
         more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
         while best is None or not self._is_enough(best):
-            kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
-            plan = self._solve_homes(kept, self._nearest_overflow(more))
+            homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
+            plan = self.solve_homes(homes, self._nearest_overflow(more))
             best = plan if best is None else _cheaper(best, replace(plan, choice=best.choice))
-            if more >= most:  # the search of the whole, if there is one, confirms it
-                is_plan = self.whole is None or best.solution.values
-                return best if is_plan else replace(best, solution=replace(NO_SOLUTION, status="unsolved"))
+            if more >= most:
+                if not best.solution.values and whole is not None and len(whole.columns) <= limits.whole_columns:
+                    unsolved = replace(NO_SOLUTION, status="unsolved")  # the search of the whole confirms it
+                    return SearchedPlan(self.setting, self.allowed, whole, unsolved, self.columns)
+                return best
             more *= MORE_HOMES
         return best
 
     def _is_enough(self, plan: SearchedPlan) -> bool:
-        """Whether there is a plan that is not far from its bound, or is to be one of the search of the whole, or with
-        more homes its program would be larger than one that is searched whole."""
+        """Whether there is a plan that is not far from its bound, or with more homes its program would be larger than
+        one that is searched whole."""
         is_large = len(plan.program.columns) * MORE_HOMES > self.limits.whole_columns
-        is_last = self.whole is not None or is_large or not self.proves
-        return bool(plan.solution.values) and (is_last or plan.solution.is_within(FAR_GAP))
+        return bool(plan.solution.values) and (is_large or not self.proves or plan.solution.is_within(FAR_GAP))
 
     def narrow(self, plan: SearchedPlan) -> SearchedPlan | None:
         """The plan as one of the program of all homes that cheaper plans have, whose bound so holds for all; None where
         that program is too large to be searched whole."""
-        if plan.choice is None:  # none that was searched by its homes
-            return plan if self.whole is not None else None
         most = self.limits.whole_columns
-        stays = self.promising.list_within(plan.solution.objective - self.ranking.bound)
-        homes = [used.union(stay.place for stay in each) for each, used in zip(stays, plan.choice.used, strict=True)]
-        overflow = [frozenset(stay.overflow for stay in each if stay.overflow is not None) for each in stays]
-        if self.whole is not None:
-            return replace(plan, program=close_homes(self.whole, self.setting, homes, overflow))
+        if not plan.solution.values:
+            return None if plan.homes else plan
         if most <= SMALL_COLUMNS:
             return None
+        stays = self.promising.list_within(plan.solution.objective - self.ranking.bound)
+        homes = [known.union(stay.place for stay in each) for each, known in zip(stays, plan.homes, strict=True)]
+        taking = [{stay.overflow for stay in each if stay.overflow is not None} for each in stays]
+        overflow = [places | more for places, more in zip(plan.overflow, taking, strict=True)]
         part, scope = keep_homes(self.setting, self.allowed, homes, overflow)
         program = build_program(part, scope) if count_columns(part, scope) <= most else None
         if program is None or len(program.columns) > most:
             return None
-        same = replace(self, setting=part, allowed=scope, whole=program).solve_choice(plan.choice)
-        return _prove(same, plan.solution.bound) if same is not None else None
+        same = replace(self, setting=part, allowed=scope, whole=program)
+        again = same.solve_choice(plan.choice) or same.solve_homes(plan.homes, plan.overflow)
+        return _prove(again, plan.solution.bound) if again.solution.values else None
 
     def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
         """The program by place of all stays of plans that are cheaper than the best one; None where it is too large."""
@@ -309,22 +311,22 @@ class _Search:
             for need, places in enumerate(near)
         ]
         most = choice.cost * (1 + UNITS_LOSS)
-        plan = self._solve_homes(choice.used, named, choice)
+        plan = self.solve_homes(choice.used, named, choice)
         is_large = len(plan.program.columns) > HOURLY_COLUMNS
         if is_large and (not plan.solution.values or plan.solution.objective > most):
-            plan = _cheaper(plan, self._solve_homes(choice.used, named, choice, at_least=True))
+            plan = _cheaper(plan, self.solve_homes(choice.used, named, choice, at_least=True))
         if not plan.solution.values or (plan.solution.objective > most and not is_large):
             wider = [one | other for one, other in zip(named, near, strict=True)]
-            plan = _cheaper(plan, self._solve_homes(choice.used, wider))
+            plan = _cheaper(plan, self.solve_homes(choice.used, wider))
         return replace(plan, choice=choice) if plan.solution.values else None
 
     def _nearest_overflow(self, most: int) -> list[frozenset[Place]]:
         """By workload, so many of the cheapest places for its overflow."""
         return [frozenset(place for places in groups for place in places[:most]) for groups in self.overflow]
 
-    def _solve_homes(
+    def solve_homes(
         self,
-        kept: Sequence[frozenset[Place]],
+        homes: Sequence[frozenset[Place]],
         overflow: Sequence[frozenset[Place]],
         choice: HomeChoice | None = None,
         *,
@@ -334,9 +336,9 @@ class _Search:
         many."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
         if program is not None:
-            closed = close_homes(program, part, kept, overflow)
+            closed = close_homes(program, part, homes, overflow)
         else:
-            part, scope = keep_homes(part, scope, kept, overflow)
+            part, scope = keep_homes(part, scope, homes, overflow)
             closed = program = build_program(part, scope)
         fixed = closed if choice is None else fix_starts(closed, choice.units, at_least=at_least)
         aim: SearchAim = "plan" if self.whole is None else "start"
@@ -345,7 +347,7 @@ class _Search:
             solution = solve_parts(fixed, limits.work, limits.gap, aim)
         cut = solution.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
         solution = replace(solution, bound=self.ranking.bound, cut_by_clock=cut)
-        return _prove(SearchedPlan(part, scope, program, solution, self.columns), -math.inf)
+        return _prove(SearchedPlan(part, scope, program, solution, self.columns, homes, overflow), -math.inf)
 
     def _solve_from_hours(self, program: LinearProgram) -> Solution | None:
         """A plan of a program too large to be searched: the best of what its relaxation uses and a plan without

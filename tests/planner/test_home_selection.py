@@ -3,6 +3,7 @@ plans."""
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
@@ -325,14 +326,22 @@ def test_the_homes_of_cheaper_plans_alone_prove_a_plan_of_all(instance, monkeypa
 def test_a_program_that_is_larger_than_it_was_estimated_is_not_searched_whole(instance, monkeypatch, room):
     """Gangs and replicas have columns that are not estimated: there is to be room for the columns that there are."""
     setting, allowed = instance(2)
-    whole = build_program(setting, allowed)
+    searched, search = [], plan_search._search_whole
+    monkeypatch.setattr(
+        plan_search,
+        "_search_whole",
+        lambda plan, *given, **more: searched.append(len(plan.program.columns)) or search(plan, *given, **more),
+    )
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "FAR_GAP", math.inf)
     monkeypatch.setattr(plan_search, "count_columns", lambda *_: 1)
-    most = {"whole_columns": len(whole.columns) + room, "place_columns": 0, "near": 1.0}
-    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **most)})
-    found = search_plan(setting, lambda _: allowed)
-    assert found.solution.values
-    assert (len(found.program.columns) == len(whole.columns)) is (room >= 0)
+    limits = replace(EFFORTS["standard"], place_columns=0, near=1.0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": limits})
+    assert search_plan(setting, lambda _: allowed).solution.values
+    (columns,) = searched
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(limits, whole_columns=columns + room)})
+    assert search_plan(setting, lambda _: allowed).solution.values
+    assert searched == [columns] * (2 + room)
 
 
 @pytest.mark.parametrize("effort", ["quick", "standard", "proof"])

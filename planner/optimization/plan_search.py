@@ -233,7 +233,7 @@ class _Search:
         while best is None or not self._is_enough(best):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self.solve_homes(homes, self._nearest_overflow(more))
-            best = plan if best is None else _cheaper(best, replace(plan, choice=best.choice))
+            best = plan if best is None else _cheaper(best, plan)
             if more >= most:
                 if not best.solution.values and whole is not None and len(whole.columns) <= limits.whole_columns:
                     unsolved = replace(NO_SOLUTION, status="unsolved")  # the search of the whole confirms it

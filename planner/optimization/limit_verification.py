@@ -25,6 +25,9 @@ from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01
+SHARE_ROUNDING = 1e-5
+"""Of a target on commitments: the solver keeps its row to a millionth of an amount of money an hour, which is more of a
+small commitment."""
 
 
 def _check_spot_share(plan: VerifiedPlan) -> Iterator[Violation]:
@@ -216,8 +219,8 @@ def _check_commitment_targets(plan: VerifiedPlan) -> Iterator[Violation]:
     }
     for rule, target in targets.items():
         share = shares[rule]
-        short = exceeds(share, target) if rule.endswith("_max") else exceeds(target, share)
-        if short:
+        short = share - target if rule.endswith("_max") else target - share
+        if short > SHARE_ROUNDING:
             yield Violation(rule, "commitments", 0, share, target)
 
 

@@ -32,7 +32,8 @@ LONG_SEARCH_GAPS = ((3_000, 1e-4), (6_000, 5e-4), (12_000, 1e-3))
 equal programs end the same on every machine."""
 SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
-columns. Counted, so that the same program ends the same on every machine."""
+columns, FEWEST_COLUMNS at least. Counted, so that the same program ends the same on every machine."""
+FEWEST_COLUMNS = 1_000
 SearchAim = Literal["optimum", "bound", "plan", "used", "start"]
 """The purpose of a search: the optimum with its proof; the bound, from a good plan; a plan; one among the columns of a
 relaxation; or one to begin another search. That there is none of the last two is not confirmed."""
@@ -277,7 +278,7 @@ def _run_search(
     integer = bool(numbers.whole.any())
     if integer:
         stall = max(ROOT_STALL, ROOT_STALL_SHARE * work) / columns if large else math.inf
-        highs.cbMipInterrupt += _limit_search(work / columns, stall, aim, report)
+        highs.cbMipInterrupt += _limit_search(work / max(columns, FEWEST_COLUMNS), stall, aim, report)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):

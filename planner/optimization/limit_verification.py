@@ -18,16 +18,13 @@ from planner.optimization.solution import (
 from planner.optimization.verified_plan import ROUNDING, VerifiedPlan, Violation, active_units, exceeds
 from planner.request.calendar import name_quarter
 from planner.supply import onprem
-from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
+from planner.supply.limits import CAPEX_CATEGORIES, SHARE_ROUNDING, budget_by_year, budget_year
 from planner.supply.payments import covered_months, delivered_months
 from planner.supply.quotas import count_in_busiest_block
 from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01
-SHARE_ROUNDING = 1e-5
-"""Of a target on commitments: the solver keeps its row to a millionth of an amount of money an hour, which is more of a
-small commitment."""
 
 
 def _check_spot_share(plan: VerifiedPlan) -> Iterator[Violation]:

@@ -125,14 +125,21 @@ class LinearProgram:
         return len(self.columns) - 1
 
     def row(
-        self, lower: float, upper: float, entries: RowEntries, need: int = -1, limit: RequestLimit | None = None
+        self,
+        lower: float,
+        upper: float,
+        entries: RowEntries,
+        need: int = -1,
+        limit: RequestLimit | None = None,
+        *,
+        counts_small: bool = False,
     ) -> None:
         """A row scaled so that its largest entry is 1, or a smaller limit: what the solver may leave is a part of that.
-        One without entries is left out."""
+        `counts_small`: its smallest entry, as it may be the only one in a plan. A row without entries is left out."""
         if not entries:
             return
         columns, values = zip(*entries, strict=True)
-        scale = max(map(abs, values)) or 1.0
+        scale = (min if counts_small else max)(map(abs, values)) or 1.0
         if limit is not None and 0 < upper < scale:
             scale = max(upper, FEASIBILITY * scale)
         number = len(self.row_lower)

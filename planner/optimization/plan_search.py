@@ -27,7 +27,7 @@ from planner.optimization.home_selection import (
 from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram
-from planner.optimization.program_parts import FAR_GAP, drop_costly_values, solve_parts, solve_used
+from planner.optimization.program_parts import FAR_GAP, drop_costly_values, solve_parts, solve_settled, solve_used
 from planner.optimization.promising_stays import PromisingStays, relax_promising
 from planner.optimization.search_progress import bounds_listener
 from planner.optimization.solution import PlanningContext, SearchEffort
@@ -124,6 +124,16 @@ def search_plan(
     Where what is left out could keep targets on commitments for less, the bound is that of the same problem without
     these targets, whose plan is the answer where it keeps them.
     """
+    plan = _search_targets(setting, scope_of, bound)
+    if not setting.rules.commitment_targets:
+        return plan
+    return replace(plan, solution=solve_settled(plan.program, plan.solution))
+
+
+def _search_targets(
+    setting: PlanningContext, scope_of: Callable[[PlanningContext], StrategyScope], bound: float
+) -> SearchedPlan:
+    """The same, with targets on commitments kept to the tolerance of the search."""
     if not setting.choice.is_partial:
         return _search_choice(setting, scope_of(setting), bound)
     rules = setting.rules.without_commitment_targets()
@@ -275,7 +285,7 @@ class _Search:
         if program is None or len(program.columns) > most:
             return None
         same = replace(self, setting=part, allowed=scope, whole=program, limits=self._limit_work())
-        again = same.solve_choice(plan.choice) or same.solve_homes(plan.homes, plan.overflow)
+        again = same.solve_homes(plan.homes, plan.overflow, _read_units(plan))
         return _prove(again, plan.solution.bound) if again.solution.values else None
 
     def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
@@ -321,14 +331,16 @@ class _Search:
             for need, places in enumerate(near)
         ]
         most = choice.cost * (1 + UNITS_LOSS)
-        plan = self.solve_homes(choice.used, named, choice)
+        plan = self.solve_homes(choice.used, named, choice.units)
         is_large = len(plan.program.columns) > HOURLY_COLUMNS
         if is_large and (not plan.solution.values or plan.solution.objective > most):
-            plan = _cheaper(plan, self.solve_homes(choice.used, named, choice, at_least=True))
+            plan = _cheaper(plan, self.solve_homes(choice.used, named, choice.units, at_least=True))
         if not plan.solution.values or (plan.solution.objective > most and not is_large):
             wider = [one | other for one, other in zip(named, near, strict=True)]
             plan = _cheaper(plan, self.solve_homes(choice.used, wider))
-        return replace(plan, choice=choice) if plan.solution.values else None
+        cut = plan.solution.cut_by_clock or choice.cut_by_clock
+        solution = replace(plan.solution, cut_by_clock=cut)
+        return replace(plan, solution=solution, choice=choice) if solution.values else None
 
     def _nearest_overflow(self, most: int) -> list[frozenset[Place]]:
         """By workload, so many of the cheapest places for its overflow."""
@@ -338,24 +350,24 @@ class _Search:
         self,
         homes: Sequence[frozenset[Place]],
         overflow: Sequence[frozenset[Place]],
-        choice: HomeChoice | None = None,
+        units: Mapping[tuple[int, int], float] | None = None,
         *,
         at_least: bool = False,
     ) -> SearchedPlan:
-        """The problem of some homes and places for overflow; `choice`: with its units at each start, or `at_least` as
-        many."""
+        """The problem of some homes and places for overflow; with these `units` at each start (its owner and month), or
+        `at_least` as many."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
         if program is not None:
             closed = close_homes(program, part, homes, overflow)
         else:
             part, scope = keep_homes(part, scope, homes, overflow)
             closed = program = build_program(part, scope)
-        fixed = closed if choice is None else fix_starts(closed, choice.units, at_least=at_least)
+        fixed = closed if units is None else fix_starts(closed, units, at_least=at_least)
         aim: SearchAim = "plan" if self.whole is None else "start"
-        solution = self._solve_from_hours(fixed) if choice is None and len(fixed.columns) > HOURLY_COLUMNS else None
+        solution = self._solve_from_hours(fixed) if units is None and len(fixed.columns) > HOURLY_COLUMNS else None
         if solution is None:
             solution = solve_parts(fixed, limits.work, limits.gap, aim)
-        cut = solution.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
+        cut = solution.cut_by_clock or self.ranking.cut_by_clock
         solution = replace(solution, bound=self.ranking.bound, cut_by_clock=cut)
         return _prove(SearchedPlan(part, scope, program, solution, self.columns, homes, overflow), -math.inf)
 
@@ -365,6 +377,12 @@ class _Search:
         work, gap = self.limits.work, self.limits.gap
         by_hour = solve_parts(fix_starts(program, {}), work * HOURLY_WORK, HOURLY_GAP, "start")
         return solve_used(program.to_arrays(), work, gap, by_hour) if by_hour.values else None
+
+
+def _read_units(plan: SearchedPlan) -> dict[tuple[int, int], float]:
+    """How many units of a plan start, by owner and month."""
+    columns = zip(plan.program.columns, plan.solution.values, strict=True)
+    return {(column.owner, column.month): value for column, value in columns if column.kind == "start"}
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:

@@ -74,6 +74,32 @@ def solve_parts(
     )
 
 
+def solve_settled(program: LinearProgram, solution: Solution) -> Solution:
+    """The solution with its whole columns as they are and all else solved anew, each row kept to a part of the amounts
+    in it. The search keeps a row to a part of its largest entry: of a target on commitments that is the dearest of all
+    nodes, against which a small commitment may be wrong by far more."""
+    import numpy as np
+
+    if not solution.values:
+        return solution
+    numbers, values = program.to_arrays(), np.array(solution.values)
+    amounts = np.zeros(len(numbers.row_lower))
+    np.maximum.at(amounts, numbers.entry_row, np.abs(numbers.entry_value * values[numbers.entry_column]))
+    scale = np.where(amounts > 0, np.clip(amounts, FEASIBILITY, 1.0), 1.0)
+    settled = replace(
+        numbers,
+        lower=np.where(numbers.whole, np.rint(values), numbers.lower),
+        upper=np.where(numbers.whole, np.rint(values), numbers.upper),
+        row_lower=numbers.row_lower / scale,
+        row_upper=numbers.row_upper / scale,
+        entry_value=numbers.entry_value / scale[numbers.entry_row],
+    )
+    again = relax_program(settled)
+    if not again.values:
+        return solution
+    return replace(solution, objective=again.objective, values=again.values).bounded_by(solution.bound)
+
+
 def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim) -> Solution:
     """For a start or a plan, a large part only by the columns that its relaxation uses, unless that is nearer than
     FAR_GAP but not near enough: searches of such parts are long."""

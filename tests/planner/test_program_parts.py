@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from planner.optimization import program_parts
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, keeps_rows
-from planner.optimization.program_parts import drop_costly_values, fix_settled, solve_parts, solve_used, split_program
+from planner.optimization.program_parts import (
+    drop_costly_values,
+    fix_settled,
+    solve_parts,
+    solve_settled,
+    solve_used,
+    split_program,
+)
 from planner.optimization.solver import Solution, relax_program, solve_program, solve_small_program
 
 UNIT = ProgramColumn("start", 0, 1)
@@ -208,3 +215,18 @@ def test_a_large_part_is_searched_again_only_where_little_is_left_to_gain(monkey
     )
     assert solve_parts(two_sorts(least), 1e6, 1e-3, aim).values == (2.0, 0.0)
     assert len(searched) == searches
+
+
+def test_rows_of_small_amounts_are_kept_to_a_part_of_these():
+    program = LinearProgram()
+    unit = program.column(ProgramColumn("start", 0, 1), 1.0, 5.0, whole=True)
+    money = program.column(ProgramColumn("start", 1, 1), 1.0, 5.0, whole=False)
+    dearest = program.column(ProgramColumn("start", 2, 1), 1.0, 5.0, whole=True)
+    program.row(1.0, 1.0, [(unit, 1.0)])
+    program.row(-math.inf, 0.0, [(unit, 1.0), (money, -1.0), (dearest, 1e4)])  # money >= units + 10,000 x dearest
+    short = (1.0, 0.995, 0.0)  # by 0.5 % of the unit, 5e-7 of the largest entry
+    assert keeps_rows(program, short)
+    settled = solve_settled(program, Solution("within_gap", 1.995, 1.9, short))
+    assert settled.values == pytest.approx((1.0, 1.0, 0.0), abs=1e-6)
+    assert settled.objective == pytest.approx(2.0, abs=1e-6)
+    assert settled.bound == 1.9

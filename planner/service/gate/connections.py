@@ -30,6 +30,9 @@ OTHER_FILES = 256
 """File descriptors for everything but connections: workers, price tables, the store."""
 LINGER_SECONDS, LINGERING = 2.0, BACKLOG
 """How long a refused client may take to read its answer, and how many may at once."""
+SENDING_SECONDS = 1.0
+"""How long a connection waits at least before it makes room: a client that has just connected, or has an answer, may be
+sending its request. A reset would take that from it without an answer."""
 
 
 def open_connections_max(wanted: int) -> int:
@@ -48,7 +51,7 @@ def open_connections_max(wanted: int) -> int:
 
 def server_config(app: Any, settings: GateSettings, **options: Any) -> Config:
     """The configuration of a server with these connections; `options` are those of uvicorn."""
-    waiting: dict[LimitedConnection, None] = {}
+    waiting: dict[LimitedConnection, float] = {}
     connect = partial(
         LimitedConnection,
         header_seconds=settings.header_seconds,
@@ -69,14 +72,14 @@ def server_config(app: Any, settings: GateSettings, **options: Any) -> Config:
 
 
 class LimitedConnection(H11Protocol):
-    """One connection. `waiting` has those of the server that wait for a request, the longest first."""
+    """One connection. `waiting` has those of the server that wait for a request, the longest first, and since when."""
 
     def __init__(
         self,
         *arguments: Any,
         header_seconds: float,
         connections_max: int,
-        waiting: dict[LimitedConnection, None],
+        waiting: dict[LimitedConnection, float],
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
@@ -90,7 +93,7 @@ class LimitedConnection(H11Protocol):
         if len(self.connections) > self._connections_max:
             self._make_room()
         if not self._is_refused:
-            self._waiting[self] = None
+            self._waiting[self] = self.loop.time()
             self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
@@ -105,7 +108,7 @@ class LimitedConnection(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self._is_answering() and not self.transport.is_closing():
-            self._waiting[self] = None
+            self._waiting[self] = self.loop.time()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -140,8 +143,11 @@ class LimitedConnection(H11Protocol):
             self.transport.close()
 
     def _make_room(self) -> None:
-        """Close the connection that has waited longest, or this one if all are answering or have a request to read."""
-        longest = next((each for each in self._waiting if not each._has_unread()), None)  # noqa: SLF001  (the same class)
+        """Close the connection that has waited longest, or this one if all are answering, have a request to read, or
+        may be sending one."""
+        latest = self.loop.time() - SENDING_SECONDS
+        waiting = (each for each, since in self._waiting.items() if since <= latest)
+        longest = next((each for each in waiting if not each._has_unread()), None)  # noqa: SLF001  (the same class)
         if longest is not None:
             longest._end_wait()  # noqa: SLF001  (the same class)
             longest.transport.abort()

@@ -21,7 +21,9 @@ class GateSettings:
         "Site whose pages may use the service, as https://portal.example.com. May be repeated.",
         option="allow_origin",
     )
-    connections: int = setting(512, "Open connections; beyond it the one that has been idle longest is closed.")
+    connections: int = setting(
+        512, "Open connections; beyond it the one that has been idle longest, for a second at least, is closed."
+    )
     header_seconds: float = setting(10.0, "Seconds in which the headers of a request must be complete.")
     header_bytes: int = setting(16 * 1024, "Bytes of the headers of a request.")
     header_count: int = setting(100, "Number of the headers of a request.")

@@ -12,6 +12,8 @@ from dataclasses import replace
 import pytest
 
 from planner.service import ServiceLimits
+from planner.service.gate import connections
+from planner.service.gate.connections import SENDING_SECONDS
 from planner.service.gate.time_limits import UnreadAnswerError, _limit_send
 from tests.doors.conftest import serving
 from tests.doors.gate.conftest import NARROW, read_to_end
@@ -75,16 +77,39 @@ def test_what_is_not_http_is_a_problem(connect):
     assert (answer.status, answer.problem()) == (400, "not-http")
 
 
+ASK = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+
+
 def test_idle_connections_make_room_for_a_request():
     """The service takes 20 connections and no time limit helps: the oldest idle ones are closed, the newest are not."""
     with serving(ServiceLimits(workers=0), gate=replace(NARROW, header_seconds=600)) as client:
         address = (client.base_url.host, client.base_url.port)
-        idle = [socket.create_connection(address, timeout=60) for _ in range(60)]
+        idle = [socket.create_connection(address, timeout=60) for _ in range(NARROW.connections)]
+        time.sleep(SENDING_SECONDS + 0.2)
+        idle += [socket.create_connection(address, timeout=60) for _ in range(NARROW.connections // 2)]
         assert client.get("/healthz").status_code == 200
         assert idle[0].recv(1) == b""
-        idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        idle[-1].sendall(ASK)
         assert read_to_end(idle[-1]).status == 200
         for connection in idle:
+            connection.close()
+
+
+def test_who_has_just_connected_is_not_closed_for_another(monkeypatch):
+    """However late its request comes: a reset would leave it without an answer, and the other is told to try again."""
+    monkeypatch.setattr(connections, "SENDING_SECONDS", 600.0)
+    with serving(ServiceLimits(workers=0), gate=replace(NARROW, header_seconds=600, keep_alive_seconds=600)) as client:
+        address = (client.base_url.host, client.base_url.port)
+        first = [socket.create_connection(address, timeout=60) for _ in range(NARROW.connections - 1)]
+        assert client.get("/healthz").status_code == 200  # kept open: the last that is taken
+        with socket.create_connection(address, timeout=60) as refused:
+            answer = read_to_end(refused)
+        assert (answer.status, answer.problem()) == (503, "connections")
+        for connection in first:
+            connection.sendall(ASK)
+        assert [read_to_end(connection).status for connection in first] == [200] * len(first)
+        assert client.get("/healthz").status_code == 200
+        for connection in first:
             connection.close()
 
 
@@ -125,7 +150,7 @@ def test_every_request_of_a_burst_is_answered():
         clients = []
         for _ in range(60):
             clients.append(socket.create_connection(address, timeout=60))
-            clients[-1].sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            clients[-1].sendall(ASK)
         statuses = [read_to_end(each).status for each in clients]
         for each in clients:
             each.close()
@@ -168,9 +193,10 @@ def test_1100_idle_sockets_do_not_silence_the_service(tmp_path):
             assert server.poll() is None
             time.sleep(0.1)
         idle += [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(1100)]
+        time.sleep(SENDING_SECONDS + 0.2)
         for _ in range(5):
             connection = socket.create_connection(("127.0.0.1", port), timeout=60)
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            connection.sendall(ASK)
             assert read_to_end(connection).status == 200
             connection.close()
     finally:

@@ -18,7 +18,7 @@ from planner.supply.costs import SharedResource
 from planner.supply.limits import SHARE_ROUNDING
 
 SLACK = SHARE_ROUNDING / 2
-"""Of each target: the rest is left to the tolerance of the solver."""
+"""Of a target that whole units decide: the rest is left to the tolerance of the solver."""
 
 
 def add_commitment_target_rows(
@@ -51,9 +51,9 @@ def _add_coverage_row(
         resource = resources[step.candidate.resource]
         value = on_demand.get(resource.place, 0.0) * terms.price_factor(column.month, "on_demand")
         if step.shared is not None and shared[step.shared].resource.is_term_commitment:
-            entries.append((number, -(1 - least + SLACK) * value * _hours_of_work(column, setting)))
+            entries.append((number, -(1 - least) * value * _hours_of_work(column, setting)))
         elif step.shared is None and resource.quote is not None and resource.quote.price.kind == "on_demand":
-            entries.append((number, (least - SLACK) * value * column.node_hours))
+            entries.append((number, least * value * column.node_hours))
     program.row(-math.inf, 0.0, [(number, value) for number, value in entries if value])
 
 
@@ -65,7 +65,7 @@ def _add_utilisation_row(
         if column.kind == "start" and _is_new(shared[column.owner]):
             item = shared[column.owner]
             months = next(len(start.covers) for start in item.starts if start.month == column.month)
-            entries.append((number, (least - SLACK) * _cost_an_hour(item) * setting.terms.hours_per_month * months))
+            entries.append((number, least * _cost_an_hour(item) * setting.terms.hours_per_month * months))
         elif column.kind == "work":
             step = program.steps[column.owner]
             if step.shared is not None and _is_new(shared[step.shared]):

@@ -216,8 +216,8 @@ def _check_commitment_targets(plan: VerifiedPlan) -> Iterator[Violation]:
     }
     for rule, target in targets.items():
         share = shares[rule]
-        short = share - target if rule.endswith("_max") else target - share
-        if short > SHARE_ROUNDING:
+        short = share > target + SHARE_ROUNDING if rule.endswith("_max") else exceeds(target, share)
+        if short:
             yield Violation(rule, "commitments", 0, share, target)
 
 

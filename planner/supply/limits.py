@@ -21,8 +21,8 @@ CAPEX_CATEGORIES: frozenset[Category] = frozenset({"hardware", "installation"})
 
 COMMITMENT_TARGETS = ("commitment_coverage_min", "commitment_utilisation_min", "commitment_ending_per_quarter_max")
 SHARE_ROUNDING = 1e-5
-"""Of a target on commitments: 50.0005 % of 50 % is kept. Where two units have nearly the same price there may be no
-plan nearer to it, and a search for one is long."""
+"""Of a target on the ends of commitments: 50.0005 % of 50 % is kept. Where two units have nearly the same price there
+may be no plan nearer to it, and a search for one is long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ def ended(client, location):
 def plan(client):
     from tests.doors.conftest import HOURS
 
-    return client.post("/plan", json=HOURS)
+    (workload,) = HOURS["workloads"]
+    # of no other test: a stored plan names the input that it came from
+    return client.post("/plan", json={**HOURS, "workloads": [{**workload, "name": "reported"}]})
 
 
 @pytest.mark.one_in(5)

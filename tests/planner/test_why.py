@@ -152,7 +152,9 @@ def test_limits_that_are_only_together_in_the_way_are_named_together():
 def test_limits_whose_own_part_was_not_found_are_named_together(catalog, ask, hours, monkeypatch):
     """Where the work of the search ends before a limit's sufficient amount is found, what is known is told: the limits
     without which all work is done, and that works when it is applied."""
-    monkeypatch.setattr(limit_relief, "_find_enough", lambda _, limit, __: LimitRelief(limit, None, is_known=False))
+    monkeypatch.setattr(
+        limit_relief, "_find_enough", lambda _, limit, __, **___: LimitRelief(limit, None, is_known=False)
+    )
     tight = {"opex_per_year": 10, "capex_per_year": 5}
     [cloud] = plan(ask(hours("L4", 730), strategies=["cloud"], limits=tight), catalog).strategies
     [together] = [reason for reason in cloud.reasons if reason.code == "limits_in_the_way_together"]

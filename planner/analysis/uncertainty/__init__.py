@@ -56,8 +56,9 @@ __all__ = ["assess_uncertainty"]
 
 EXACT_COLUMNS = 12_000
 """Programs by place that have at most so many columns in all scenarios keep all homes and whole later decisions."""
-SEARCHES: Mapping[Effort, tuple[int, float]] = {"quick": (0, 5e-3), "standard": (0, 1e-3), "proof": (2, 1e-4)}
-"""Homes of each workload that are searched beside those in use, and the gap that ends a search."""
+SEARCHES: Mapping[Effort, tuple[int, float]] = {"quick": (1, 5e-3), "standard": (1, 1e-3), "proof": (2, 1e-4)}
+"""Homes of each workload that are searched beside those in use, and the gap that ends a search. With those in use alone
+the decisions for 20 scenarios of a review cost 1 % more in the cloud, and 6 % more on-premises."""
 
 
 def assess_uncertainty(

@@ -241,6 +241,7 @@ class _Search:
         if whole is not None and is_impossible(whole):
             return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
         taking = (places for groups in self.overflow for places in groups)
+        goes_on = self.columns <= min(EXACT_COLUMNS, limits.whole_columns)
         more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
         while best is None or not self._is_enough(best):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
@@ -248,7 +249,8 @@ class _Search:
             search = replace(self, limits=self._limit_work()) if is_known else self
             plan = search.solve_homes(homes, self._nearest_overflow(more))
             best = plan if best is None else _cheaper(best, plan)
-            if is_known and not plan.solution.values:  # none of a larger program would be sooner
+            # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
+            if is_known and (goes_on or not plan.solution.values):
                 return best
             if more >= most:
                 if not best.solution.values and whole is not None and len(whole.columns) <= limits.whole_columns:

@@ -92,8 +92,7 @@ def _add_ending_rows(
             for each, started in ends.items()
             for number, value in started
         ]
-        kept = [(number, value) for number, value in entries if value]
-        program.row(-math.inf, 0.0, kept, counts_small=True)
+        program.row(-math.inf, 0.0, entries, counts_small=True)
 
 
 def _is_new(item: SharedResource) -> bool:

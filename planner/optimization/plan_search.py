@@ -125,9 +125,8 @@ def search_plan(
     these targets, whose plan is the answer where it keeps them.
     """
     plan = _search_targets(setting, scope_of, bound)
-    if not setting.rules.commitment_targets:
-        return plan
-    return replace(plan, solution=solve_settled(plan.program, plan.solution))
+    settles = bool(setting.rules.commitment_targets)
+    return replace(plan, solution=solve_settled(plan.program, plan.solution)) if settles else plan
 
 
 def _search_targets(
@@ -202,8 +201,7 @@ def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, pr
         aim="bound" if plan.solution.is_within(FAR_GAP) else "optimum",
         report=report,
     )
-    cut = solution.cut_by_clock or known.cut_by_clock
-    return _cheaper(plan, replace(plan, solution=replace(solution, cut_by_clock=cut)))
+    return _cheaper(plan, replace(plan, solution=solution))
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,9 +386,12 @@ def _read_units(plan: SearchedPlan) -> dict[tuple[int, int], float]:
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:
-    """The cheaper of two plans of one problem, with the better bound; the other where neither is one."""
-    ranked = sorted((plan for plan in (one, other) if plan.solution.values), key=lambda plan: plan.solution.objective)
-    return _prove(ranked[0], max(one.solution.bound, other.solution.bound)) if ranked else other
+    """The cheaper of two plans of one problem, with the better bound, cut by the clock where either is; the other where
+    neither is one."""
+    known = (plan for plan in (one, other) if plan.solution.values)
+    best = min(known, key=lambda plan: plan.solution.objective, default=other)
+    solution = replace(best.solution, cut_by_clock=one.solution.cut_by_clock or other.solution.cut_by_clock)
+    return _prove(replace(best, solution=solution), max(one.solution.bound, other.solution.bound))
 
 
 def _prove(plan: SearchedPlan, bound: float) -> SearchedPlan:

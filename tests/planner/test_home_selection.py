@@ -15,6 +15,7 @@ from planner.finance.cashflow import Terms
 from planner.optimization import home_selection, plan_search, promising_stays
 from planner.optimization.covered_levels import CapacityRows
 from planner.optimization.dominance import build_choice_set, full_choice_set
+from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.node_prices import CapacityPrices, price_nodes
 from planner.optimization.place_program import build_place_program
@@ -22,7 +23,7 @@ from planner.optimization.plan_search import EFFORTS, search_plan
 from planner.optimization.program_names import NamedBasis
 from planner.optimization.resource_groups import list_groups
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import relax_program, solve_program
+from planner.optimization.solver import Solution, relax_program, solve_program
 from planner.reports.text import render_sections
 from planner.request import assumptions as figures
 from planner.request.limits import PlanLimits
@@ -376,3 +377,16 @@ def test_a_plan_of_some_homes_says_so(priced, ask, monkeypatch):
     assert 0 < cloud.columns_searched < cloud.columns
     text = " ".join(render_sections(found).decode().split())
     assert f"cloud: searched in {cloud.columns_searched:,d} of about {cloud.columns:,d} decisions" in text
+
+
+@pytest.mark.parametrize("first_is_cut", [False, True])
+def test_the_cheaper_of_two_plans_is_cut_by_the_clock_where_either_is(first_is_cut):
+    """Another day the search that was cut might have the cheaper plan."""
+    dear, cheap = (
+        plan_search.SearchedPlan(None, None, LinearProgram(), Solution("within_gap", cost, 1.0, (cost,)), 1)
+        for cost in (3.0, 2.0)
+    )
+    cut = replace(dear, solution=replace(dear.solution, cut_by_clock=first_is_cut))
+    for pair in ((cut, cheap), (cheap, cut)):
+        best = plan_search._cheaper(*pair).solution
+        assert (best.objective, best.cut_by_clock) == (2.0, first_is_cut)

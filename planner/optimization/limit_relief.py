@@ -146,14 +146,15 @@ def _find_enough(program: LinearProgram, limit: RequestLimit, work: float, *, is
 
 
 def _find_least(program: LinearProgram, work: float) -> Solution:
-    """The optimum; of a large program to LARGE_GAP, by its relaxation if that is near enough."""
+    """The optimum; of a large program to LARGE_GAP or the best before a search branches, by its relaxation if that is
+    near enough."""
     if len(program.columns) <= EXACT_COLUMNS:
         return solve_program(program, work=work)
     numbers = program.to_arrays()
     used = solve_used(numbers, work, LARGE_GAP, starts_feasible=True)
     if used.status == "infeasible" or used.is_within(LARGE_GAP):
         return used
-    return solve_program(numbers, start=used, work=work, gap=LARGE_GAP)
+    return solve_program(numbers, start=used, work=work, gap=LARGE_GAP, aim="root")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from planner.optimization.solution import PlanningContext, SearchEffort
 from planner.optimization.solver import (
     GAP_TARGET,
     NO_SOLUTION,
+    UNSOLVED,
     SearchAim,
     Solution,
     is_impossible,
@@ -61,8 +62,8 @@ NEAREST_OVERFLOW = 4
 HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
 """Programs of chosen homes with more columns are planned from work that is paid by the hour, to this gap with this
 share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
-MORE_HOMES = 4
-"""Times as many homes where a selection cannot do all of the work."""
+MORE_HOMES, NEARLY_ALL = 4, 2
+"""Times as many homes where a selection cannot do all of the work; all, where these would be as many columns."""
 MORE_WORK = 0.1
 """Of the work of a search, for a better plan among more homes: a search without any plan has ten times as much."""
 
@@ -235,11 +236,10 @@ class _Search:
             elif limits.chooses_nearest:
                 choice = choose_homes(by_place, ranking, nearest, limits.work, limits.gap)
                 best = self._take_better(best, choice, is_bound=False)
-        whole = build_program(self.setting, self.allowed) if best is None else None
-        if whole is not None and is_impossible(whole):
+        whole = build_program(self.setting, self.allowed) if best is None else LinearProgram()
+        if best is None and is_impossible(whole):
             return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
         taking = (places for groups in self.overflow for places in groups)
-        goes_on = self.columns <= min(EXACT_COLUMNS, limits.whole_columns)
         more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
         while best is None or not self._is_enough(best):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
@@ -248,12 +248,12 @@ class _Search:
             plan = search.solve_homes(homes, self._nearest_overflow(more))
             best = plan if best is None else _cheaper(best, plan)
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
-            if is_known and (goes_on or not plan.solution.values):
+            if is_known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
                 return best
+            columns = limits.whole_columns if more >= most else NEARLY_ALL * len(plan.program.columns)
+            if not best.solution.values and len(whole.columns) <= min(columns, limits.whole_columns):
+                return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             if more >= most:
-                if not best.solution.values and whole is not None and len(whole.columns) <= limits.whole_columns:
-                    unsolved = replace(NO_SOLUTION, status="unsolved")  # the search of the whole confirms it
-                    return SearchedPlan(self.setting, self.allowed, whole, unsolved, self.columns)
                 return best
             more *= MORE_HOMES
         return best

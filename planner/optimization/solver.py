@@ -34,9 +34,9 @@ SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns, FEWEST_COLUMNS at least. Counted, so that the same program ends the same on every machine."""
 FEWEST_COLUMNS = 1_000
-SearchAim = Literal["optimum", "bound", "plan", "used", "start"]
-"""The purpose of a search: the optimum with its proof; the bound, from a good plan; a plan; one among the columns of a
-relaxation; or one to begin another search. That there is none of the last two is not confirmed."""
+SearchAim = Literal["optimum", "root", "bound", "plan", "used", "start"]
+"""The purpose of a search: the optimum with its proof, or the best before it branches; the bound, from a good plan; a
+plan; one of columns of a relaxation; or one to begin another search. That there is none of the last two is unproven."""
 IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "start": (0.03, math.inf)}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
 FIRST_PLAN = 10
@@ -57,6 +57,8 @@ PROOF_ONLY: Mapping[str, float | str] = {
 }
 """The solver without its search for plans: half of the time of a program that begins from a good one. A second presolve
 brings the bound near in half of the time (10 workloads x 36 months)."""
+ROOT_ONLY: Mapping[str, float | str] = {"mip_max_nodes": 1}
+"""The solver until it branches: the choice of the first branches of 40,264 columns took 63 s without counted work."""
 SMALL_SEARCH: Mapping[str, float | str] = {"mip_heuristic_run_feasibility_jump": False}
 """The solver without its first guess at a plan, which takes half of the time of a small program."""
 AGGREGATION = 1 << 12
@@ -70,10 +72,7 @@ ENUMERATION = 1 << 16
 """The rule of that presolve that tries all values of a few columns. It takes programs for impossible that have
 solutions: one of 58,485 columns, whose search without any presolve ends with a plan three times as dear."""
 LARGE_COLUMNS = 5_000
-LARGE_SEARCH: Mapping[str, float | str] = {
-    "mip_allow_restart": False,
-    "mip_heuristic_run_rens": False,
-}
+LARGE_SEARCH: Mapping[str, float | str] = {"mip_allow_restart": False, "mip_heuristic_run_rens": False}
 """The solver in programs of more than LARGE_COLUMNS columns: without a second presolve after the first rounds of cuts,
 which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven end in 6 to 42 s
 without it, with the same plan and proof, one without proof); and without a search among the values of the relaxation,
@@ -127,7 +126,7 @@ class Solution:
 
 
 NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
-
+UNSOLVED = replace(NO_SOLUTION, status="unsolved")
 
 KnownSolutions = RecentValues[Solution]
 """The last solutions by the digest of their programs."""
@@ -268,7 +267,7 @@ def _run_search(
     columns = len(numbers.cost)
     of_size = {"presolve_rule_off": ENUMERATION | (0 if columns <= AGGREGATED_COLUMNS else AGGREGATION)}
     large = LARGE_SEARCH if columns > LARGE_COLUMNS else {}
-    of_aim = PROOF_ONLY if aim == "bound" else {}
+    of_aim = {"bound": PROOF_ONLY, "root": ROOT_ONLY}.get(aim, {})
     options = {"random_seed": 0, "mip_rel_gap": gap, **of_size, **large, **of_aim, **(more or {})}
     highs = load_solver(numbers, time_limit=seconds_left(time_limit_s), **options)
     if start is not None and start.values:
@@ -288,8 +287,8 @@ def _run_search(
     if cut:
         note_cut()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        if cut or status == highspy.HighsModelStatus.kInterrupt:
-            return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
+        if cut or status in (highspy.HighsModelStatus.kInterrupt, highspy.HighsModelStatus.kSolutionLimit):
+            return replace(UNSOLVED, cut_by_clock=cut)
         raise InternalError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     best = info.objective_function_value
     is_optimal = status == highspy.HighsModelStatus.kOptimal
@@ -362,7 +361,7 @@ def _run_relaxation(
         cut = status == highspy.HighsModelStatus.kTimeLimit
         if cut:
             note_cut()
-        return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
+        return replace(UNSOLVED, cut_by_clock=cut)
     solution, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
     values, reduced, multipliers = map(tuple, (solution.col_value, solution.col_dual, solution.row_dual))

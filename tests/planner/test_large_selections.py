@@ -132,6 +132,29 @@ def test_homes_that_are_denied_at_first_are_found_by_the_search_of_the_whole(pri
     assert (None if cloud.status == "infeasible" else pytest.approx(cloud.total_cost)) == cost
 
 
+@pytest.mark.parametrize(("times", "most"), [(0, 3), (2, 2)])
+def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, times, most):
+    """No search for a start finds any plan. Two regions of three are more than half of all columns: the whole is the
+    next that is searched, not all three regions before it."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "NEARLY_ALL", times)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1)})
+    monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
+    regions, solve = [], plan_search._Search.solve_homes
+    monkeypatch.setattr(
+        plan_search._Search,
+        "solve_homes",
+        lambda self, homes, *more: regions.append(len(homes[0])) or solve(self, homes, *more),
+    )
+    dearer = {("aws", "us-east-2", "g4dn.xlarge", "on_demand"): 1.0}
+    asked = two_services(ask)
+    room = asked.quotas[0].model_copy(update={"region": "us-west-2"})
+    asked = asked.model_copy(update={"quotas": (*asked.quotas, room)})
+    cloud = plan(asked, priced(TWO_REGIONS | dearer)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(1022.0)
+    assert max(regions) == most
+
+
 def test_a_large_selection_whose_relaxation_has_no_solution_is_not_searched(priced, ask, monkeypatch):
     """Without the dear region the quota leaves one node for two services: the relaxation shows that, so that nothing is
     searched for a plan, with the units of a choice or any."""

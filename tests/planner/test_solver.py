@@ -88,6 +88,19 @@ def test_a_search_without_any_solution_ends_by_its_work():
     assert (found.status, found.values, found.bound, found.cut_by_clock) == ("unsolved", (), -math.inf, False)
 
 
+@pytest.mark.parametrize(("aim", "branches"), [("root", False), ("optimum", True)])
+def test_a_search_for_the_best_at_the_root_does_not_branch(monkeypatch, aim, branches):
+    nodes, limit = [], solver._limit_search
+
+    def record_nodes(*given):
+        end = limit(*given)
+        return lambda event: nodes.append(event.data_out.mip_node_count) or end(event)
+
+    monkeypatch.setattr(solver, "_limit_search", record_nodes)
+    assert solve_program(without_solution(), work=1e5, aim=aim).status == "unsolved"
+    assert (max(nodes) > 1) is branches
+
+
 UNSOLVED = Solution("unsolved", 0.0, -math.inf, ())
 
 

@@ -9,6 +9,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 
+from planner.optimization.market_bound import prove_with_targets
 from planner.optimization.search_progress import name_search, report_phase
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy, adopt_as_hybrid, proven_bound, rents_only, solve_strategy
@@ -62,6 +63,7 @@ def solve_verified(
         result = solve_strategy(name, setting, bound)
     if result.strategy.status != "infeasible":
         verify_plan(VerifiedPlan(result.strategy, result.decisions, setting, request, catalog))
-    elif explain is not None and not result.strategy.reasons:
+        return result if explain is None else prove_with_targets(result, setting)
+    if explain is not None and not result.strategy.reasons:
         return replace(result, strategy=replace(result.strategy, reasons=explain(name)))
     return result

@@ -31,7 +31,7 @@ from planner.optimization.solver import GAP_TARGET, TIME_LIMIT_S, Solution
 from planner.optimization.standing_work import has_pooled_nodes
 from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
-from planner.result import Strategy, StrategyName
+from planner.result import Status, Strategy, StrategyName
 from planner.result.message import Message, message
 from planner.supply.candidates import Candidate
 from planner.supply.homes import Home, home_of, round_up_to_gangs
@@ -143,16 +143,16 @@ def adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrat
     cost, is_solved = best.strategy.present_cost, hybrid.strategy.status != "infeasible"
     if is_solved and cost >= hybrid.strategy.present_cost:
         return hybrid
-    bound, gap = measure_gap(cost, proven_bound(hybrid))
-    adopted = replace(
-        best.strategy,
-        name="hybrid",
-        status="optimal" if gap is not None and gap <= GAP_TARGET else "within_gap",
-        bound=bound,
-        gap_fraction=gap,
-        cut_by_clock=best.strategy.cut_by_clock or hybrid.strategy.cut_by_clock,
-    )
-    return replace(best, strategy=adopted)
+    cut = best.strategy.cut_by_clock or hybrid.strategy.cut_by_clock
+    adopted = replace(best, strategy=replace(best.strategy, name="hybrid", cut_by_clock=cut))
+    return with_bound(adopted, proven_bound(hybrid))
+
+
+def with_bound(solved: SolvedStrategy, bound: float) -> SolvedStrategy:
+    """The same plan with another proven bound; minus infinity: nothing bounds it."""
+    least, gap = measure_gap(solved.strategy.present_cost, bound)
+    status: Status = "optimal" if gap is not None and gap <= GAP_TARGET else "within_gap"
+    return replace(solved, strategy=replace(solved.strategy, status=status, bound=least, gap_fraction=gap))
 
 
 def measure_gap(present: float, bound: float) -> tuple[float | None, float | None]:

@@ -147,10 +147,10 @@ def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkey
         lambda self, homes, *more: regions.append(len(homes[0])) or solve(self, homes, *more),
     )
     dearer = {("aws", "us-east-2", "g4dn.xlarge", "on_demand"): 1.0}
-    asked = two_services(ask)
-    room = asked.quotas[0].model_copy(update={"region": "us-west-2"})
-    asked = asked.model_copy(update={"quotas": (*asked.quotas, room)})
-    cloud = plan(asked, priced(TWO_REGIONS | dearer)).strategy("cloud")
+    request = two_services(ask)
+    room = request.quotas[0].model_copy(update={"region": "us-west-2"})
+    request = request.model_copy(update={"quotas": (*request.quotas, room)})
+    cloud = plan(request, priced(TWO_REGIONS | dearer)).strategy("cloud")
     assert cloud.total_cost == pytest.approx(1022.0)
     assert max(regions) == most
 

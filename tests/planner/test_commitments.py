@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from planner.application import plan
 from planner.optimization import dominance, market_bound, plan_search
+from planner.optimization.solver import UNSOLVED
 
 EAST = ("aws", "us-east-1", "g4dn.xlarge")
 AZURE = ("azure", "eastus", "Standard_NC4as_T4_v3")
@@ -197,15 +200,29 @@ def test_where_the_market_is_pruned_the_bound_is_of_all_that_is_sold(
         assert found.status == ("optimal" if cost == bound else "within_gap")
 
 
-@pytest.mark.parametrize("sold", [True, False])
-def test_where_all_that_is_sold_is_too_large_the_bound_is_that_without_targets(priced, ask, monkeypatch, sold):
-    """The same 76 %: 730 x 216 is the cost of the plan without the target."""
+def season_beside_a_target(priced, ask, monkeypatch):
+    """The plan of the same 76 %, of a market that is called pruned."""
     monkeypatch.setattr(dominance, "FULL_COLUMNS", 0)
-    monkeypatch.setattr(market_bound, "RELAXED_COLUMNS", {"standard": 10_000 if sold else 1})
     request = ask(SEASON, strategies=["cloud"], limits={"commitment_coverage_min": 0.76}, discount_rate_annual=0.0)
-    cloud = plan(request, priced(PRICES)).strategy("cloud")
-    assert cloud.total_cost == pytest.approx(730 * 288)
-    assert cloud.bound == pytest.approx(730 * (253.44 if sold else 216), rel=2e-6)
+    return plan(request, priced(PRICES)).strategy("cloud")
+
+
+@pytest.mark.parametrize(("columns", "bound"), [(10_000, 253.44), (1, 216)])
+def test_where_all_that_is_sold_is_too_large_the_bound_is_that_without_targets(
+    priced, ask, monkeypatch, columns, bound
+):
+    """730 x 216 is the cost of the plan without the target."""
+    monkeypatch.setattr(market_bound, "RELAXED_COLUMNS", {"standard": columns})
+    cloud = season_beside_a_target(priced, ask, monkeypatch)
+    assert (cloud.total_cost, cloud.bound) == pytest.approx((730 * 288, 730 * bound), rel=2e-6)
+    assert not cloud.cut_by_clock
+
+
+def test_a_bound_that_the_clock_cuts_off_is_told(priced, ask, monkeypatch):
+    monkeypatch.setattr(market_bound, "relax_program", lambda _: replace(UNSOLVED, cut_by_clock=True))
+    cloud = season_beside_a_target(priced, ask, monkeypatch)
+    assert (cloud.total_cost, cloud.bound) == pytest.approx((730 * 288, 730 * 216), rel=2e-6)
+    assert cloud.cut_by_clock
 
 
 def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(priced, ask):

@@ -10,7 +10,7 @@ from planner.optimization.home_selection import keep_homes
 from planner.optimization.model import StrategyScope
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place
-from planner.optimization.strategy import SolvedStrategy, measure_gap, proven_bound, rents_only
+from planner.optimization.strategy import SolvedStrategy, proven_bound, rents_only, with_bound
 from planner.optimization.two_stage import FirstDecision
 from planner.result import StrategyName
 from planner.supply.costs import SharedResource
@@ -108,5 +108,4 @@ def _with_known_bound(decided: SolvedStrategy, planned: SolvedStrategy, setting:
     """The plan with the bound of all plans, where candidates outside the choice could meet a target for less."""
     if not setting.choice.is_partial or decided.strategy.status == "infeasible":
         return decided
-    bound, gap = measure_gap(decided.strategy.present_cost, proven_bound(planned))
-    return replace(decided, strategy=replace(decided.strategy, bound=bound, gap_fraction=gap, status="within_gap"))
+    return with_bound(decided, proven_bound(planned))

@@ -230,8 +230,7 @@ class _Search:
         limits, ranking, by_place = self.limits, self.ranking, self.promising.program
         best = self.solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
         if best is None or not best.solution.is_within(limits.near):
-            everything = self._list_all(best)
-            if everything is not None:
+            if (everything := self._list_all(best)) is not None:
                 best = self._choose_all(best, everything)
             elif limits.chooses_nearest:
                 choice = choose_homes(by_place, ranking, nearest, limits.work, limits.gap)
@@ -241,16 +240,16 @@ class _Search:
             return SearchedPlan(self.setting, self.allowed, whole, NO_SOLUTION, self.columns)
         taking = (places for groups in self.overflow for places in groups)
         more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
-        while best is None or not self._is_enough(best):
+        tried = 0 if best is None else len(best.program.columns)
+        while best is None or not self._is_enough(best, tried):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             is_known = best is not None and bool(best.solution.values)
-            search = replace(self, limits=self._limit_work()) if is_known else self
-            plan = search.solve_homes(homes, self._nearest_overflow(more))
-            best = plan if best is None else _cheaper(best, plan)
+            plan = (self._with_less_work() if is_known else self).solve_homes(homes, self._nearest_overflow(more))
+            best, tried = plan if best is None else _cheaper(best, plan), len(plan.program.columns)
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
             if is_known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
                 return best
-            columns = limits.whole_columns if more >= most else NEARLY_ALL * len(plan.program.columns)
+            columns = limits.whole_columns if more >= most else NEARLY_ALL * tried
             if not best.solution.values and len(whole.columns) <= min(columns, limits.whole_columns):
                 return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             if more >= most:
@@ -258,14 +257,14 @@ class _Search:
             more *= MORE_HOMES
         return best
 
-    def _limit_work(self) -> SearchLimits:
-        """For a search of what has a plan already."""
-        return replace(self.limits, work=MORE_WORK * self.limits.work)
+    def _with_less_work(self) -> _Search:
+        """For a problem that has a plan already."""
+        return replace(self, limits=replace(self.limits, work=MORE_WORK * self.limits.work))
 
-    def _is_enough(self, plan: SearchedPlan) -> bool:
-        """Whether there is a plan that is not far from its bound, or with more homes its program would be larger than
-        one that is searched whole."""
-        is_large = len(plan.program.columns) * MORE_HOMES > self.limits.whole_columns
+    def _is_enough(self, plan: SearchedPlan, tried: int) -> bool:
+        """Whether there is a plan that is not far from its bound, or with more homes the program that was tried last,
+        of so many columns, would be larger than one that is searched whole."""
+        is_large = tried * MORE_HOMES > self.limits.whole_columns
         return bool(plan.solution.values) and (is_large or not self.proves or plan.solution.is_within(FAR_GAP))
 
     def narrow(self, plan: SearchedPlan) -> SearchedPlan | None:
@@ -284,7 +283,7 @@ class _Search:
         program = build_program(part, scope) if count_columns(part, scope) <= most else None
         if program is None or len(program.columns) > most:
             return None
-        same = replace(self, setting=part, allowed=scope, whole=program, limits=self._limit_work())
+        same = replace(self._with_less_work(), setting=part, allowed=scope, whole=program)
         again = same.solve_homes(plan.homes, plan.overflow, _read_units(plan))
         return _prove(again, plan.solution.bound) if again.solution.values else None
 

@@ -75,6 +75,42 @@ def test_a_plan_far_from_its_bound_is_searched_among_more_homes(priced, ask, mon
     assert cloud.total_cost == pytest.approx(cost)
 
 
+def test_no_more_homes_are_searched_once_their_program_is_large(priced, ask, monkeypatch):
+    """The regions beside the cheap one have no room, so the first plan is the best, and far above a bound that knows no
+    quota. All regions are searched for a better one; where a program may be twice as large as the first, the search
+    ends after the next one, though the best plan is that of a small program."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "MORE_HOMES", 2)
+    monkeypatch.setattr(plan_search, "count_columns", lambda *_: math.inf)
+    others = {"us-east-2": 0.6, "us-west-1": 0.7, "us-west-2": 0.8, "eu-west-1": 0.9}
+    request = two_services(ask)
+    full = (request.quotas[0].model_copy(update={"region": region, "used": 4}) for region in others)
+    request = request.model_copy(update={"quotas": (*request.quotas, *full)})
+    year = {(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_1y_no_upfront"): 5.0}
+    catalog = priced(year | {("aws", region, "g4dn.xlarge", "on_demand"): price for region, price in others.items()})
+
+    def list_programs(whole_columns: int) -> list[int]:
+        """The columns of each program that is searched for the best units of some homes."""
+        limits = {"nearest": 1, "place_columns": 0, "chooses_nearest": False, "whole_columns": whole_columns}
+        monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **limits)})
+        tried, solve = [], plan_search._Search.solve_homes
+        with monkeypatch.context() as patch:
+
+            def solve_and_count(self, *given, **more):
+                solved = solve(self, *given, **more)
+                tried.append(len(solved.program.columns))
+                return solved
+
+            patch.setattr(plan_search._Search, "solve_homes", solve_and_count)
+            cloud = plan(request, catalog).strategy("cloud")
+        assert cloud.total_cost == pytest.approx(365.0 + 12 * 730 * 5.0)
+        return tried
+
+    first, again, widened, *others = list_programs(1_000)
+    assert (first, len(others)) == (again, 2)
+    assert list_programs(2 * first) == [first, again, widened]
+
+
 @pytest.mark.parametrize("committed", [0.1, 0.6])
 def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeypatch, committed):
     """The same two services for two months: a plan by the hour costs 2 x 1,022. A commitment of a year in the dear

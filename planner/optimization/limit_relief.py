@@ -20,10 +20,9 @@ from planner.optimization.linear_program import (
 )
 from planner.optimization.model import build_program
 from planner.optimization.narrowed_setting import narrow_large_problem
-from planner.optimization.plan_search import EXACT_COLUMNS
 from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import Solution, find_conflict, solve_program
+from planner.optimization.solver import LARGE_COLUMNS, Solution, find_conflict, solve_program
 from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass
@@ -36,7 +35,9 @@ NEGLIGIBLE_MULTIPLIER = 1e-9
 """Of the largest multiplier of a conflict of rows: smaller ones are rounding."""
 EXPLAIN_WORK = 2e6
 """Work of each search for what is in the way of an impossible strategy, or what a higher limit is worth: beyond it that
-is not known. The limits of a large program share it: eight of one of 16,723 columns took 70 s."""
+is not known."""
+LARGE_WORK = 5e5
+"""The same of all limits of a large program together: one of 8,781 columns had rounds of cuts of 6 s."""
 LARGE_GAP = 0.05
 """Of the least work that stays undone, and of the least increase of a limit, in programs that are not searched to the
 smallest gap."""
@@ -69,7 +70,7 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     that are nearly taken."""
     program, is_whole = _build_problem(name, setting)
     relaxed = allow_shortage(program)
-    if len(relaxed.columns) <= EXACT_COLUMNS:
+    if len(relaxed.columns) <= LARGE_COLUMNS:
         solution = solve_program(relaxed, work=EXPLAIN_WORK)
     else:
         solution = solve_used(relaxed.to_arrays(), EXPLAIN_WORK, LARGE_GAP, starts_feasible=True)
@@ -88,7 +89,7 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[Limit
     program, is_whole = _build_problem(name, setting)
     limits, numbers = program.limits, program.to_arrays()
     conflict = find_conflict(numbers) if len(limits) > 1 else None
-    work = EXPLAIN_WORK if len(program.columns) <= EXACT_COLUMNS else EXPLAIN_WORK / max(len(limits), 1)
+    work = EXPLAIN_WORK if len(program.columns) <= LARGE_COLUMNS else LARGE_WORK / max(len(limits), 1)
     reliefs = []
     for limit in limits:
         if conflict is not None and shows_conflict(numbers, _leave_out(conflict, program, limit)):
@@ -148,7 +149,7 @@ def _find_enough(program: LinearProgram, limit: RequestLimit, work: float, *, is
 def _find_least(program: LinearProgram, work: float) -> Solution:
     """The optimum; of a large program to LARGE_GAP or the best before a search branches, by its relaxation if that is
     near enough."""
-    if len(program.columns) <= EXACT_COLUMNS:
+    if len(program.columns) <= LARGE_COLUMNS:
         return solve_program(program, work=work)
     numbers = program.to_arrays()
     used = solve_used(numbers, work, LARGE_GAP, starts_feasible=True)

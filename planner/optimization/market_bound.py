@@ -33,6 +33,4 @@ def prove_with_targets(solved: SolvedStrategy, setting: PlanningContext) -> Solv
     if count_columns(whole, scope) > RELAXED_COLUMNS.get(setting.effort, 0):
         return solved
     relaxed = relax_program(build_program(whole, scope))
-    proven = with_bound(solved, max(bound, relaxed.bound))
-    cut = solved.strategy.cut_by_clock or relaxed.cut_by_clock
-    return replace(proven, strategy=replace(proven.strategy, cut_by_clock=cut))
+    return with_bound(solved, max(bound, relaxed.bound), cut_by_clock=relaxed.cut_by_clock)

@@ -63,7 +63,7 @@ HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
 """Programs of chosen homes with more columns are planned from work that is paid by the hour, to this gap with this
 share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
 MORE_HOMES, NEARLY_ALL = 4, 2
-"""Times as many homes where a selection cannot do all of the work; all, where these would be as many columns."""
+"""Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns."""
 MORE_WORK = 0.1
 """Of the work of a search, for a better plan among more homes: a search without any plan has ten times as much."""
 
@@ -126,8 +126,9 @@ def search_plan(
     these targets, whose plan is the answer where it keeps them.
     """
     plan = _search_targets(setting, scope_of, bound)
-    settles = bool(setting.rules.commitment_targets)
-    return replace(plan, solution=solve_settled(plan.program, plan.solution)) if settles else plan
+    if not setting.rules.commitment_targets:
+        return plan
+    return replace(plan, solution=solve_settled(plan.program, plan.solution))
 
 
 def _search_targets(
@@ -249,8 +250,8 @@ class _Search:
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
             if is_known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
                 return best
-            columns = limits.whole_columns if more >= most else NEARLY_ALL * tried
-            if not best.solution.values and len(whole.columns) <= min(columns, limits.whole_columns):
+            is_last = more >= most or len(whole.columns) <= NEARLY_ALL * tried
+            if is_last and not best.solution.values and len(whole.columns) <= limits.whole_columns:
                 return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             if more >= most:
                 return best

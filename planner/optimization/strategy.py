@@ -143,16 +143,18 @@ def adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrat
     cost, is_solved = best.strategy.present_cost, hybrid.strategy.status != "infeasible"
     if is_solved and cost >= hybrid.strategy.present_cost:
         return hybrid
-    cut = best.strategy.cut_by_clock or hybrid.strategy.cut_by_clock
-    adopted = replace(best, strategy=replace(best.strategy, name="hybrid", cut_by_clock=cut))
-    return with_bound(adopted, proven_bound(hybrid))
+    adopted = replace(best, strategy=replace(best.strategy, name="hybrid"))
+    return with_bound(adopted, proven_bound(hybrid), cut_by_clock=hybrid.strategy.cut_by_clock)
 
 
-def with_bound(solved: SolvedStrategy, bound: float) -> SolvedStrategy:
-    """The same plan with another proven bound; minus infinity: nothing bounds it."""
+def with_bound(solved: SolvedStrategy, bound: float, *, cut_by_clock: bool = False) -> SolvedStrategy:
+    """The same plan with another proven bound; minus infinity: nothing bounds it. `cut_by_clock`: the search for that
+    bound was."""
+    cut = solved.strategy.cut_by_clock or cut_by_clock
     least, gap = measure_gap(solved.strategy.present_cost, bound)
     status: Status = "optimal" if gap is not None and gap <= GAP_TARGET else "within_gap"
-    return replace(solved, strategy=replace(solved.strategy, status=status, bound=least, gap_fraction=gap))
+    strategy = replace(solved.strategy, status=status, bound=least, gap_fraction=gap, cut_by_clock=cut)
+    return replace(solved, strategy=strategy)
 
 
 def measure_gap(present: float, bound: float) -> tuple[float | None, float | None]:

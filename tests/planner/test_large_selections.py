@@ -47,6 +47,34 @@ def two_services(ask, rate: float = 1.0, months: int = 1, **settings):
 TWO_REGIONS = {(*EAST, "g4dn.xlarge", "on_demand"): 0.5, ("aws", "us-west-2", "g4dn.xlarge", "on_demand"): 0.9}
 
 
+def without_room(request, *regions: str):
+    """The request with as large a quota in each of these regions, all of it used."""
+    full = (request.quotas[0].model_copy(update={"region": region, "used": 4}) for region in regions)
+    return request.model_copy(update={"quotas": (*request.quotas, *full)})
+
+
+def double_homes(monkeypatch, whole_columns: int) -> None:
+    """From one home near the best on, twice as many with each search; no program is searched whole."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "MORE_HOMES", 2)
+    monkeypatch.setattr(plan_search, "count_columns", lambda *_: math.inf)
+    limits = {"nearest": 1, "place_columns": 0, "chooses_nearest": False, "whole_columns": whole_columns}
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **limits)})
+
+
+def record_searches(monkeypatch) -> list[tuple[int, int]]:
+    """Of each search for the best units of some homes: the homes of the first workload, and the columns."""
+    searches, solve = [], plan_search._Search.solve_homes
+
+    def solve_and_record(self, homes, *given, **more):
+        solved = solve(self, homes, *given, **more)
+        searches.append((len(homes[0]), len(solved.program.columns)))
+        return solved
+
+    monkeypatch.setattr(plan_search._Search, "solve_homes", solve_and_record)
+    return searches
+
+
 def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask, monkeypatch):
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
@@ -59,14 +87,8 @@ def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask
 def test_a_plan_far_from_its_bound_is_searched_among_more_homes(priced, ask, monkeypatch, most, cost):
     """The region next to the cheap one has no room: among these two the second service takes a commitment of a year at
     5.00 an hour, which no quota counts. The third region at 0.90 is looked at where the program may be as large."""
-    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
-    monkeypatch.setattr(plan_search, "MORE_HOMES", 2)
-    monkeypatch.setattr(plan_search, "count_columns", lambda *_: math.inf)
-    limits = {"nearest": 1, "place_columns": 0, "chooses_nearest": False, "whole_columns": most}
-    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **limits)})
-    asked = two_services(ask)
-    full = asked.quotas[0].model_copy(update={"region": "us-east-2", "used": 4})
-    asked = asked.model_copy(update={"quotas": (*asked.quotas, full)})
+    double_homes(monkeypatch, most)
+    asked = without_room(two_services(ask), "us-east-2")
     offers = {
         (*EAST, "g4dn.xlarge", "reserved_1y_no_upfront"): 5.0,
         ("aws", "us-east-2", "g4dn.xlarge", "on_demand"): 0.6,
@@ -79,32 +101,18 @@ def test_no_more_homes_are_searched_once_their_program_is_large(priced, ask, mon
     """The regions beside the cheap one have no room, so the first plan is the best, and far above a bound that knows no
     quota. All regions are searched for a better one; where a program may be twice as large as the first, the search
     ends after the next one, though the best plan is that of a small program."""
-    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
-    monkeypatch.setattr(plan_search, "MORE_HOMES", 2)
-    monkeypatch.setattr(plan_search, "count_columns", lambda *_: math.inf)
     others = {"us-east-2": 0.6, "us-west-1": 0.7, "us-west-2": 0.8, "eu-west-1": 0.9}
-    request = two_services(ask)
-    full = (request.quotas[0].model_copy(update={"region": region, "used": 4}) for region in others)
-    request = request.model_copy(update={"quotas": (*request.quotas, *full)})
+    request = without_room(two_services(ask), *others)
     year = {(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_1y_no_upfront"): 5.0}
     catalog = priced(year | {("aws", region, "g4dn.xlarge", "on_demand"): price for region, price in others.items()})
+    searches = record_searches(monkeypatch)
 
     def list_programs(whole_columns: int) -> list[int]:
-        """The columns of each program that is searched for the best units of some homes."""
-        limits = {"nearest": 1, "place_columns": 0, "chooses_nearest": False, "whole_columns": whole_columns}
-        monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], **limits)})
-        tried, solve = [], plan_search._Search.solve_homes
-        with monkeypatch.context() as patch:
-
-            def solve_and_count(self, *given, **more):
-                solved = solve(self, *given, **more)
-                tried.append(len(solved.program.columns))
-                return solved
-
-            patch.setattr(plan_search._Search, "solve_homes", solve_and_count)
-            cloud = plan(request, catalog).strategy("cloud")
+        searches.clear()
+        double_homes(monkeypatch, whole_columns)
+        cloud = plan(request, catalog).strategy("cloud")
         assert cloud.total_cost == pytest.approx(365.0 + 12 * 730 * 5.0)
-        return tried
+        return [columns for _, columns in searches]
 
     first, again, widened, *others = list_programs(1_000)
     assert (first, len(others)) == (again, 2)
@@ -176,19 +184,14 @@ def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkey
     monkeypatch.setattr(plan_search, "NEARLY_ALL", times)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1)})
     monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
-    regions, solve = [], plan_search._Search.solve_homes
-    monkeypatch.setattr(
-        plan_search._Search,
-        "solve_homes",
-        lambda self, homes, *more: regions.append(len(homes[0])) or solve(self, homes, *more),
-    )
+    searches = record_searches(monkeypatch)
     dearer = {("aws", "us-east-2", "g4dn.xlarge", "on_demand"): 1.0}
     request = two_services(ask)
     room = request.quotas[0].model_copy(update={"region": "us-west-2"})
     request = request.model_copy(update={"quotas": (*request.quotas, room)})
     cloud = plan(request, priced(TWO_REGIONS | dearer)).strategy("cloud")
     assert cloud.total_cost == pytest.approx(1022.0)
-    assert max(regions) == most
+    assert max(homes for homes, _ in searches) == most
 
 
 def test_a_large_selection_whose_relaxation_has_no_solution_is_not_searched(priced, ask, monkeypatch):

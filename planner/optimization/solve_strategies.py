@@ -28,7 +28,8 @@ def solve_strategies(
     request: Request, setting: PlanningContext, catalog: Catalog, explain: Explain | None
 ) -> list[SolvedStrategy]:
     """The requested strategies. Hybrid takes over a cheaper one within it; cloud takes over a hybrid that buys no
-    hardware: nothing in the cloud is cheaper, and one search is spared. Reasons only where `explain` is given."""
+    hardware: nothing in the cloud is cheaper, and one search is spared, as where hybrid has no plan. Reasons only where
+    `explain` is given."""
     solve_one = partial(solve_verified, request, setting, catalog, explain)
     with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
         first = [name for name in request.strategies if name != "cloud" or "hybrid" not in request.strategies]
@@ -37,7 +38,9 @@ def solve_strategies(
     if len(first) < len(request.strategies):
         hybrid = known["hybrid"]
         as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
-        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", proven_bound(hybrid))
+        is_impossible = hybrid.strategy.status == "infeasible" and not hybrid.strategy.is_unsolved
+        bound = math.inf if is_impossible else proven_bound(hybrid)
+        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", bound)
     solved = [known[name] for name in request.strategies]
     if explain is not None:
         report_phase("analysis")

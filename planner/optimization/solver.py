@@ -37,7 +37,7 @@ FEWEST_COLUMNS = 1_000
 SearchAim = Literal["optimum", "root", "bound", "plan", "used", "start"]
 """The purpose of a search: the optimum with its proof, or the best before it branches; the bound, from a good plan; a
 plan; one of used columns; or one to begin another search. That there is none of the last two is not confirmed."""
-IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "start": (0.03, math.inf)}
+IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "root": (0.2, math.inf), "start": (0.03, math.inf)}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
 FIRST_PLAN = 10
 """Times that work after which a search that has no plan at all ends without one."""

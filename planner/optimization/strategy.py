@@ -109,10 +109,10 @@ def impossible_strategy(name: StrategyName, reasons: tuple[Message, ...] = ()) -
 
 def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = -math.inf) -> SolvedStrategy:
     """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is
-    none. `bound`: the bound of a strategy that may do all that this one may."""
+    none. `bound`: the bound of a strategy that may do all that this one may, infinite where that one has no plan."""
     empty = impossible_strategy(name)
     owned = (item for item in setting.choice.shared if item.resource.what == "owned")
-    if name == "onprem" and not any(item.candidates for item in owned):
+    if bound == math.inf or (name == "onprem" and not any(item.candidates for item in owned)):
         return empty
     searched = search_plan(setting, partial(strategy_scope, name), bound)
     solution = searched.solution

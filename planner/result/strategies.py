@@ -228,6 +228,10 @@ class Emission:
     """Emission in kg CO2e; null: the energy or the grid is unknown."""
 
 
+SEARCH_LIMITS = ("solver_time_limit", "solver_work_limit")
+"""Reasons of a strategy whose search ended before it had a plan."""
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """One way to serve the whole demand, solved to proven optimality.
@@ -276,6 +280,11 @@ class Strategy:
     cut_by_clock: bool = False
     """Whether a time limit ended the search: another run may then find another plan. Searches end by counted work
     otherwise, and equal input gives equal plans."""
+
+    @property
+    def is_unsolved(self) -> bool:
+        """Whether its search ended before it had a plan: it is not proven that there is none."""
+        return any(reason.code in SEARCH_LIMITS for reason in self.reasons)
 
 
 # Commitments. Effective savings rate: (on-demand equivalent - effective cost) / on-demand equivalent, of all use but

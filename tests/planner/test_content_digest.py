@@ -142,7 +142,8 @@ def test_another_process_with_another_hash_seed_gives_the_same_digest(tmp_path, 
 
 
 def test_a_strategy_that_no_plan_was_found_for_in_time_is_not_called_infeasible():
-    found = replace(small().strategies[0], cut_by_clock=True)
+    by_clock = (Message("solver_time_limit", {}, ""),)
+    found = replace(small().strategies[0], cut_by_clock=True, reasons=by_clock)
     assert status_text(found) == "not solved, cut by clock"
     by_work = replace(found, cut_by_clock=False, reasons=(Message("solver_work_limit", {}, ""),))
     assert status_text(by_work) == "not solved"

@@ -12,7 +12,7 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
-from planner.optimization import solver
+from planner.optimization import solver, strategy
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, allow_shortage
 from planner.optimization.model import build_program
 from planner.optimization.plan_search import search_plan
@@ -156,8 +156,7 @@ def test_a_plan_that_nothing_bounds_has_no_bound():
     assert measure_gap(100.0, 100.5) == (100.0, 0.0)  # the plan proves more than the search did
 
 
-@pytest.mark.parametrize("ended", ["unsolved", "infeasible"])
-def test_a_cloud_plan_is_a_hybrid_plan_where_the_search_for_hybrid_found_none(priced, ask, hours, monkeypatch, ended):
+def test_a_cloud_plan_is_a_hybrid_plan_where_the_search_for_hybrid_found_none(priced, ask, hours, monkeypatch):
     """730 h of T4 at 0.5 are 365 USD, which hybrid may pay too."""
 
     searches = []
@@ -165,7 +164,7 @@ def test_a_cloud_plan_is_a_hybrid_plan_where_the_search_for_hybrid_found_none(pr
     def search(setting, scope, bound):
         searches.append(search_plan(setting, scope, bound))
         hybrid_comes_first = len(searches) == 1
-        return replace(searches[-1], solution=replace(UNSOLVED, status=ended)) if hybrid_comes_first else searches[-1]
+        return replace(searches[-1], solution=UNSOLVED) if hybrid_comes_first else searches[-1]
 
     monkeypatch.setattr("planner.optimization.strategy.search_plan", search)
     request = ask(hours("T4", 730), months=1, strategies=["cloud", "hybrid"])
@@ -296,12 +295,13 @@ def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, 
     ("aim", "best", "ended_at"),
     [
         ("plan", math.inf, 401), ("used", math.inf, 401), ("start", math.inf, 401),
-        ("plan", 100.0, 41), ("used", 100.0, 6), ("start", 100.0, 3), ("plan", 50.5, 6),
+        ("plan", 100.0, 41), ("used", 100.0, 6), ("start", 100.0, 3), ("plan", 50.5, 6), ("root", 100.0, 10),
     ],
 )  # fmt: skip
 def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, ended_at):
     """Of 40 occasions above a bound of 50: ten times as many without a plan. A plan at 100 ends a search among used
-    columns after a tenth, 4, and one for a start after 3 %, 1.2; one at 50.5, within 2 %, any after a tenth."""
+    columns after a tenth, 4, one until it branches after a fifth, 8, and one for a start after 3 %, 1.2; one at 50.5,
+    within 2 %, any after a tenth."""
     end = solver._limit_search(40.0, math.inf, aim, None)
     occasions = (Occasion(best, 50.0, 1) for _ in range(1_000))
     ended = next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended)
@@ -316,6 +316,30 @@ def test_that_there_is_no_plan_is_confirmed_unless_another_search_follows(monkey
     program.row(21.0, math.inf, [(0, 1.0), (1, 1.0)])
     assert solve_program(program, aim=aim).status == "infeasible"
     assert len(searched) == searches
+
+
+@pytest.mark.parametrize(("ended", "searched"), [("proven", ["hybrid"]), ("by_work", ["hybrid", "cloud"])])
+def test_what_hybrid_cannot_do_is_not_searched_in_the_cloud(priced, ask, hours, monkeypatch, ended, searched):
+    """Three nodes are needed, and a quota of 8 vCPU is two of 4. Where the search for hybrid ended without a plan and
+    without that proof, the cloud has a search of its own."""
+    searches, search = [], strategy.search_plan
+
+    def search_and_record(setting, scope_of, bound):
+        searches.append(scope_of.args[0])
+        found = search(setting, scope_of, bound)
+        is_cut = ended == "by_work" and searches[-1] == "hybrid"
+        return replace(found, solution=UNSOLVED) if is_cut else found
+
+    monkeypatch.setattr(strategy, "search_plan", search_and_record)
+    request = ask(
+        hours("T4", 3 * 730), strategies=["cloud", "hybrid"], quotas=[QUOTA], limits={"quotas": "hold"}, months=2
+    )
+    cloud, hybrid = plan(request, priced({(*PLACE, "on_demand"): 0.5})).strategies
+    assert searches[: len(searched)] == searched
+    assert searches.count("cloud") == searched.count("cloud")
+    assert cloud.status == hybrid.status == "infeasible"
+    assert cloud.reasons[0].code == "limit_too_low"
+    assert hybrid.is_unsolved == (ended == "by_work")
 
 
 def test_risk_solves_no_program_twice(priced, ask, monkeypatch):

@@ -28,8 +28,6 @@ from pricing.quota import UNIT_WORDS
 
 LISTED_MAX = 5
 NO_BOUND = "none found"
-UNSOLVED = ("solver_time_limit", "solver_work_limit")
-"""Reasons of a strategy for which a search ended before it had a plan: it is not proven that there is none."""
 STATUS_WORDS = {"optimal": "proven optimal", "within_gap": "within the gap", "infeasible": "infeasible"}
 
 
@@ -96,8 +94,7 @@ def status_text(strategy: Strategy) -> str:
     """How its search ended: "proven optimal", "within the gap, cut by clock", "not solved", "no bound found"."""
     words = STATUS_WORDS[strategy.status]
     if strategy.status == "infeasible":
-        unsolved = strategy.cut_by_clock or any(reason.code in UNSOLVED for reason in strategy.reasons)
-        words = "not solved" if unsolved else words
+        words = "not solved" if strategy.is_unsolved else words
     elif strategy.bound is None:
         words = "no bound found"
     return f"{words}, cut by clock" if strategy.cut_by_clock else words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from planner.optimization.home_constraints import list_tasks
@@ -19,11 +20,11 @@ from planner.optimization.linear_program import (
     relax_limit,
 )
 from planner.optimization.model import build_program
-from planner.optimization.narrowed_setting import narrow_large_problem
+from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import LARGE_COLUMNS, Solution, find_conflict, solve_program
-from planner.optimization.strategy import NEGLIGIBLE_SHARE, strategy_scope
+from planner.optimization.solver import LARGE_COLUMNS, SearchAim, Solution, find_conflict, solve_program
+from planner.optimization.strategy import NEGLIGIBLE_SHARE
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass
 
@@ -38,11 +39,13 @@ EXPLAIN_WORK = 2e6
 is not known."""
 LARGE_WORK = 5e5
 """The same of all limits of a large program together: one of 8,781 columns had rounds of cuts of 6 s."""
+TARGET_SEARCHES = 8
+"""The most for one target on commitments, the first at the least strict: they halve a hundred per cents."""
 LARGE_GAP = 0.05
 """Of the least work that stays undone, and of the least increase of a limit, in programs that are not searched to the
 smallest gap."""
-MOST_COLUMNS = 50_000
-"""Of a program: two relaxations of 118,000 columns take 42 s."""
+MOST_COLUMNS = 30_000
+"""Of a program: a relaxation of 56,250 columns took 37 s, a search for a target on commitments of 51,110 33 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class LimitRelief:
 def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     """The share of each workload's work that cannot be done at best under `name`; of large problems among the homes
     that are nearly taken."""
-    program, is_whole = _build_problem(name, setting)
+    problem, program = _build_problem(name, setting)
     relaxed = allow_shortage(program)
     if len(relaxed.columns) <= LARGE_COLUMNS:
         solution = solve_program(relaxed, work=EXPLAIN_WORK)
@@ -80,34 +83,33 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
             missing[column.owner] += value
     shares = {need: value / len(tuple(list_tasks(need, setting.demands))) for need, value in sorted(missing.items())}
     large = {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
-    return Shortage(large, bool(solution.values), is_whole and solution.status == "optimal")
+    return Shortage(large, bool(solution.values), problem.is_whole and solution.status == "optimal")
 
 
 def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
     """What each limit of an impossible strategy alone would have to be in all of its rows; of large problems among the
     homes that are nearly taken. A limit without which the other rows still contradict each other is not searched."""
-    program, is_whole = _build_problem(name, setting)
+    problem, program = _build_problem(name, setting)
     limits, numbers = program.limits, program.to_arrays()
     conflict = find_conflict(numbers) if len(limits) > 1 else None
     work = EXPLAIN_WORK if len(program.columns) <= LARGE_COLUMNS else LARGE_WORK / max(len(limits), 1)
     reliefs = []
     for limit in limits:
         if conflict is not None and shows_conflict(numbers, _leave_out(conflict, program, limit)):
-            reliefs.append(LimitRelief(limit, None, is_known=is_whole))
+            reliefs.append(LimitRelief(limit, None, is_known=problem.is_whole))
         else:
-            reliefs.append(_find_enough(program, limit, work, is_whole=is_whole))
+            reliefs.append(_find_enough(program, limit, work, is_whole=problem.is_whole))
     return reliefs
 
 
-def _build_problem(name: StrategyName, setting: PlanningContext) -> tuple[LinearProgram, bool]:
-    """The program of a strategy, and whether it is whole: of large problems it is that of the homes that are nearly
-    taken."""
+def _build_problem(name: StrategyName, setting: PlanningContext) -> tuple[NarrowedProblem, LinearProgram]:
+    """The problem of a strategy and its program, of large ones those of the homes that are nearly taken."""
     problem = narrow_large_problem(name, setting)
     program = build_program(problem.setting, problem.scope)
     if problem.is_whole and len(program.columns) > MOST_COLUMNS:  # work by block has more columns than are counted
         problem = narrow_large_problem(name, setting, whole_columns=0)
         program = build_program(problem.setting, problem.scope)
-    return program, problem.is_whole
+    return problem, program
 
 
 def _leave_out(multipliers: NDArray[np.float64], program: LinearProgram, limit: RequestLimit) -> NDArray[np.float64]:
@@ -169,28 +171,34 @@ class TargetRelief:
 
 
 def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[TargetRelief]:
-    """For each target on commitments, the share that an impossible strategy could meet."""
-    reliefs = []
-    for field_name, target in setting.rules.commitment_targets.items():
+    """For each target on commitments, the share that an impossible strategy could meet; of large problems among the
+    homes that are nearly taken."""
+    reliefs: list[TargetRelief] = []
+    targets = setting.rules.commitment_targets
+    if not targets:
+        return reliefs
+    problem, program = _build_problem(name, setting)
+    is_large = len(program.columns) > LARGE_COLUMNS
+    share = (LARGE_WORK if is_large else EXPLAIN_WORK) / (TARGET_SEARCHES * len(targets))
+    meets = partial(_meets_target, problem, work=share, aim="start" if is_large else "optimum")
+    for field_name, target in targets.items():
         least_strict = 100 if field_name.endswith("_max") else 0
         strict, feasible = round(100 * target), least_strict
-        if not _meets_target(name, setting, field_name, least_strict):
+        if not meets(field_name, least_strict):
             reliefs.append(TargetRelief(field_name, target, None))
             continue
         while abs(strict - feasible) > 1:
             middle = (strict + feasible) // 2
-            strict, feasible = (
-                (strict, middle) if _meets_target(name, setting, field_name, middle) else (middle, feasible)
-            )
+            strict, feasible = (strict, middle) if meets(field_name, middle) else (middle, feasible)
         reliefs.append(TargetRelief(field_name, target, feasible / 100))
     return reliefs
 
 
-def _meets_target(name: StrategyName, setting: PlanningContext, field_name: str, percent: int) -> bool:
-    limits = setting.rules.limits.model_copy(update={field_name: percent / 100})
-    relaxed = replace(setting, rules=replace(setting.rules, limits=limits))
-    program = build_program(relaxed, strategy_scope(name, relaxed))
-    return bool(solve_program(program, work=EXPLAIN_WORK, gap=1.0).values)
+def _meets_target(problem: NarrowedProblem, field_name: str, percent: int, *, work: float, aim: SearchAim) -> bool:
+    rules = problem.setting.rules
+    limits = rules.limits.model_copy(update={field_name: percent / 100})
+    program = build_program(replace(problem.setting, rules=replace(rules, limits=limits)), problem.scope)
+    return bool(solve_program(program, work=work, gap=1.0, aim=aim).values)
 
 
 def _round_up(amount: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from planner.application import plan
-from planner.optimization import dominance, market_bound, plan_search
+from planner.optimization import dominance, limit_relief, market_bound, plan_search
 from planner.optimization.solver import UNSOLVED
 
 EAST = ("aws", "us-east-1", "g4dn.xlarge")
@@ -225,8 +225,13 @@ def test_a_bound_that_the_clock_cuts_off_is_told(priced, ask, monkeypatch):
     assert cloud.cut_by_clock
 
 
-def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(priced, ask):
-    """T4 in Azure has no commitment with a price. Half of the work is there: at most 50 % can be covered."""
+@pytest.mark.parametrize("large", [False, True])
+def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(priced, ask, monkeypatch, large):
+    """T4 in Azure has no commitment with a price. Half of the work is there: at most 50 % can be covered, and a large
+    program is that of near homes, with the same ones here."""
+    if large:
+        monkeypatch.setattr(limit_relief, "MOST_COLUMNS", 0)
+        monkeypatch.setattr(limit_relief, "LARGE_COLUMNS", 0)
     catalog = priced({**PRICES, (*AZURE, "on_demand"): 10.0})
     east = service("east", 1) | {"regions": ["us-east-1"]}
     azure = service("azure", 1) | {"regions": ["eastus"]}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from planner.optimization.limit_relief import EXPLAIN_WORK
+from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK
 from planner.optimization.linear_program import LinearProgram, RequestLimit, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
@@ -58,6 +58,7 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
         return
     now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
     added = {limit: _grant_more(limit) for limit in program.limits}
+    work = min(EXPLAIN_WORK, ALL_LIMITS_WORK / max(len(added), 1))
     together = _solve_together(program, added)
     for limit, more in added.items():
         if together.status == "unsolved":
@@ -65,7 +66,7 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
         elif together.bound >= now * (1 - GAP_TARGET):  # all of them save nothing, so none of them does alone
             yield MarginalValue("limit", limit.title, limit.unit, more, 0.0, 0.0)
         else:
-            yield _build_marginal("limit", limit.title, limit.unit, more, raise_limit(program, limit, more), now)
+            yield _build_marginal("limit", limit.title, limit.unit, more, raise_limit(program, limit, more), now, work)
 
 
 def _grant_more(limit: RequestLimit) -> float:
@@ -74,11 +75,11 @@ def _grant_more(limit: RequestLimit) -> float:
     return float(math.ceil(more)) if float(limit.amount).is_integer() else more
 
 
-def _solve(program: LinearProgram) -> Solution:
+def _solve(program: LinearProgram, work: float = EXPLAIN_WORK) -> Solution:
     """A large program only by what its relaxation uses."""
     if len(program.columns) > LARGE_COLUMNS:
-        return solve_used(program.to_arrays(), EXPLAIN_WORK, GAP_TARGET)
-    return solve_program(program, work=EXPLAIN_WORK)
+        return solve_used(program.to_arrays(), work, GAP_TARGET)
+    return solve_program(program, work=work)
 
 
 def _solve_together(program: LinearProgram, added: Mapping[RequestLimit, float]) -> Solution:
@@ -89,9 +90,15 @@ def _solve_together(program: LinearProgram, added: Mapping[RequestLimit, float])
 
 
 def _build_marginal(
-    kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: LinearProgram, now: float
+    kind: Literal["demand", "limit"],
+    subject: str,
+    unit: str,
+    added: float,
+    program: LinearProgram,
+    now: float,
+    work: float = EXPLAIN_WORK,
 ) -> MarginalValue:
-    solution = _solve(program)
+    solution = _solve(program, work)
     is_known = solution.status != "unsolved"
     extra_cost = solution.objective - now if solution.values else None
     if extra_cost is not None and kind == "limit":

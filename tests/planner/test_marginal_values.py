@@ -44,6 +44,20 @@ def test_a_node_more_in_the_cheap_region_saves_the_difference(case, monkeypatch,
     assert (east.worth, east.per_unit) == (pytest.approx(-0.4 * HOURS), pytest.approx(-0.4 * HOURS))
 
 
+def test_limits_share_the_work_of_all_of_them(case, monkeypatch):
+    """Of one limit the first search, of all raised at once, has the whole of its work."""
+    works, solve = [], marginal_values.solve_program
+
+    def solve_and_record(program, *, work):
+        works.append(work)
+        return solve(program, work=work)
+
+    monkeypatch.setattr(marginal_values, "solve_program", solve_and_record)
+    monkeypatch.setattr(marginal_values, "ALL_LIMITS_WORK", 7e5)
+    assert [each.is_known for each in values(case)] == [True]
+    assert works == [marginal_values.EXPLAIN_WORK, 7e5]
+
+
 @pytest.mark.parametrize(
     ("status", "objective", "bound", "worth"),
     [

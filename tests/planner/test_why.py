@@ -175,6 +175,21 @@ def test_the_least_that_would_do_is_found_among_near_homes_in_large_programs(cat
     assert needed[0] == needed[1]
 
 
+@pytest.mark.parametrize(("most", "each"), [(4e6, 2e6), (6e5, 3e5)])
+def test_two_limits_share_the_work_of_all_of_them(catalog, ask, hours, monkeypatch, most, each):
+    works = []
+
+    def record(_, limit, work, **__):
+        works.append(work)
+        return LimitRelief(limit, None, is_known=False)
+
+    monkeypatch.setattr(limit_relief, "_find_enough", record)
+    monkeypatch.setattr(limit_relief, "ALL_LIMITS_WORK", most)
+    asked = ask(hours("L4", 730), months=24, strategies=["cloud"], limits={"opex_per_year": 10})
+    assert plan(asked, catalog).strategy("cloud").status == "infeasible"
+    assert set(works) == {each}
+
+
 @pytest.mark.slow
 def test_a_budget_in_the_way_has_no_word_of_deadlines(catalog, ask, measured):
     """What a little more money does, a later deadline does not."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK
+from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK, share_work
 from planner.optimization.linear_program import LinearProgram, RequestLimit, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
@@ -58,7 +58,7 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
         return
     now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
     added = {limit: _grant_more(limit) for limit in program.limits}
-    work = min(EXPLAIN_WORK, ALL_LIMITS_WORK / max(len(added), 1))
+    work = share_work(len(added), ALL_LIMITS_WORK)
     together = _solve_together(program, added)
     for limit, more in added.items():
         if together.status == "unsolved":

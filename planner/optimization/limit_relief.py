@@ -38,7 +38,7 @@ EXPLAIN_WORK = 2e6
 """Work of each search for what is in the way of an impossible strategy, or what a higher limit is worth: beyond it that
 is not known."""
 ALL_LIMITS_WORK = 4e6
-"""Work of all such searches of one plan together: each of several limits of 3,662 columns took 7 to 16 s."""
+"""Work of such searches for all limits of one plan: each of several limits of 3,662 columns took 7 to 16 s."""
 LARGE_WORK = 5e5
 """The same of all limits of a large program together: one of 8,781 columns had rounds of cuts of 6 s."""
 TARGET_SEARCHES = 8
@@ -70,6 +70,11 @@ class LimitRelief:
     is_known: bool
 
 
+def share_work(searches: int, work: float) -> float:
+    """The work of each of so many searches that share it: EXPLAIN_WORK at most."""
+    return min(EXPLAIN_WORK, work / max(searches, 1))
+
+
 def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     """The share of each workload's work that cannot be done at best under `name`; of large problems among the homes
     that are nearly taken."""
@@ -95,7 +100,7 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[Limit
     limits, numbers = program.limits, program.to_arrays()
     conflict = find_conflict(numbers) if len(limits) > 1 else None
     shared = ALL_LIMITS_WORK if len(program.columns) <= LARGE_COLUMNS else LARGE_WORK
-    work = min(EXPLAIN_WORK, shared / max(len(limits), 1))
+    work = share_work(len(limits), shared)
     reliefs = []
     for limit in limits:
         if conflict is not None and shows_conflict(numbers, _leave_out(conflict, program, limit)):
@@ -182,8 +187,8 @@ def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[Targ
         return reliefs
     problem, program = _build_problem(name, setting)
     is_large = len(program.columns) > LARGE_COLUMNS
-    share = (LARGE_WORK if is_large else EXPLAIN_WORK) / (TARGET_SEARCHES * len(targets))
-    meets = partial(_meets_target, problem, work=share, aim="start" if is_large else "optimum")
+    work = share_work(TARGET_SEARCHES * len(targets), LARGE_WORK if is_large else EXPLAIN_WORK)
+    meets = partial(_meets_target, problem, work=work, aim="start" if is_large else "optimum")
     for field_name, target in targets.items():
         least_strict = 100 if field_name.endswith("_max") else 0
         strict, feasible = round(100 * target), least_strict

@@ -33,6 +33,7 @@ from planner.supply.carbon import exclude_unknown_carbon
 from planner.supply.limits import LimitRules
 from planner.supply.onprem import OwnedNode
 from planner.supply.payments import covered_months
+from planner.supply.price_rules import is_allowed, may_run
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
@@ -78,7 +79,7 @@ def explain_unserved_workloads(
                 offerings=tuple(count for _, count in counted),
             ),
             *_list_retired_offerings(need.workload, catalog),
-            *_name_holding_slice(need.workload.name, (reason for reason, _ in counted), catalog),
+            *_name_holding_slice(request, need.workload, (reason for reason, _ in counted), catalog),
             *_list_sufficient_relaxations(request, demands, index, catalog, nodes, assumptions),
         ]
     return tuple(reasons)
@@ -252,21 +253,32 @@ def _explain_parallel_work(index: int, fraction: float, setting: PlanningContext
     )
 
 
-def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Catalog) -> Iterator[Message]:
+def _name_holding_slice(
+    request: Request, workload: Workload, reasons: Iterable[Message], catalog: Catalog
+) -> Iterator[Message]:
     """The smallest slice that holds the gang of a workload, for each accelerator of which only smaller slices are
-    sold; none where a slice with a price has just its chips: other limits keep that from it."""
+    sold; none where a slice with a price has just its chips, or where no slice has a price in a place that the workload
+    may run in: other limits keep that from it."""
     unjoined = [reason.parameters for reason in reasons if reason.code == "slices_not_joined"]
     for accelerator, gang in sorted({(str(each["accelerator"]), float(str(each["gang"]))) for each in unjoined}):
+        quotes = catalog.quotes(accelerators=[accelerator])
+        providers = {
+            quote.price.provider
+            for quote in quotes
+            if is_allowed(quote, request) and may_run(catalog, request, workload, quote)
+        }
         slices = [
             (offering.accelerator_count, offering.provider, offering.instance_type)
             for offering in catalog.offerings.values()
-            if offering.accelerator == accelerator and (offering.accelerator_count or 0) >= gang
+            if offering.accelerator == accelerator
+            and (offering.accelerator_count or 0) >= gang
+            and offering.provider in providers
         ]
-        is_sold = any(each.accelerator == accelerator and each.accelerator_count == gang for each in catalog.priced)
+        is_sold = any(quote.offering.accelerator_count == gang for quote in quotes)
         if slices and not is_sold:
             chips, provider, instance_type = min(slices)
             yield message(
-                "slice_holds_gang", workload=workload, provider=provider, instance_type=instance_type, chips=chips
+                "slice_holds_gang", workload=workload.name, provider=provider, instance_type=instance_type, chips=chips
             )
 
 

@@ -131,9 +131,12 @@ def test_every_gang_of_tpus_gets_one_slice_that_holds_it_or_the_name_of_the_next
                 assert count >= gang
         unjoined = message("slices_not_joined", accelerator=accelerator, slices=2, gang=gang)
         chips = min(o.accelerator_count for o in offerings if o.accelerator_count >= gang)
-        is_sold = any(o.accelerator_count == gang for o in offerings if o in catalog.priced)
-        named = [each.parameters["chips"] for each in _name_holding_slice("job", [unjoined], catalog)]
-        assert named == ([] if is_sold else [chips])  # one that is sold is kept from it by another limit
+        sold = {o.accelerator_count for o in offerings if o in catalog.priced}
+        named = [
+            each.parameters["chips"] for each in _name_holding_slice(asked, asked.workloads[0], [unjoined], catalog)
+        ]
+        # one that is sold is kept from it by another limit, and where none has a price none can be had
+        assert named == ([] if gang in sold or not sold else [chips])
 
 
 def test_a_gang_of_tpus_that_no_slice_on_sale_holds_is_refused_with_the_next_that_does(planned):
@@ -141,6 +144,13 @@ def test_a_gang_of_tpus_that_no_slice_on_sale_holds_is_refused_with_the_next_tha
     made, _ = planned(1, {"gang": 256, **hours(730 * 256, "TPU-v4")}, providers=["gcp"])
     assert made.status == "infeasible"
     assert "which holds its gang" in " ".join(reason.text for reason in made.reasons)
+
+
+def test_no_slice_is_named_where_none_may_be_rented(planned):
+    """The chips of TPU v4 are sold in the United States: a slice that holds the gang would not help in Brazil."""
+    made, _ = planned(1, {"gang": 200, "residency": ["BR"], **hours(730 * 200, "TPU-v4")}, providers=["gcp"])
+    assert made.status == "infeasible"
+    assert "slice_holds_gang" not in {reason.code for reason in made.reasons}
 
 
 def test_ethernet_will_do_where_the_request_says_so(planned):

@@ -1,8 +1,10 @@
 """Constraints of every plan: all work is done, no capacity is used twice, gangs and services have whole nodes.
 
-Committed money pays, in each hour, for nodes that run in that hour: work of G nodes at once at price p takes G p of it,
-however few its hours are. Of work that is all done at one place in a month, a share f takes f G p in every hour that it
-runs; where a part is done elsewhere or in another month, money pays for all G nodes or for none.
+Committed money pays, in each hour, for nodes that run in that hour, and whole nodes run: for work at any hour it pays
+for n whole nodes of price p at a place, which takes n p of it in all hours of a block, and this work shares their
+hours. Work of G nodes at once takes G p, however few its hours are. Of work that is all done at one place in a month, a
+share f takes f G p in every hour that it runs; where a part is done elsewhere or in another month, money pays for all G
+nodes or for none.
 """
 
 from __future__ import annotations
@@ -24,10 +26,13 @@ from planner.request.calendar import days_of_month
 from planner.supply.costs import SharedResource
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
+from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
 HIDDEN_FRACTION = 1e-3
 """Of the largest entry of a row: smaller ones need a row of their own to be kept exactly."""
+HOURS_ROUNDING = 1e-9
+"""Of a gang: work that exceeds whole gangs by less is theirs."""
 StartColumns = dict[tuple[int, int], list[int]]
 """The start columns of a shared resource that cover a month."""
 
@@ -41,44 +46,114 @@ def add_constraints(
     add_home_rows(program, setting.demands, setting.market.resources)
 
 
+@dataclass(frozen=True, slots=True)
+class _SharedUses:
+    """What draws on shared resources: `used` by resource, month and block, the columns with what each takes; `paid`
+    also by candidate's resource, the node-hours of work at any hour that committed money pays for; and `spanning` by
+    step and month, the columns of work that has all nodes of a gang."""
+
+    used: dict[tuple[int, int, int], RowEntries]
+    paid: dict[tuple[int, int, int, int], RowEntries]
+    spanning: dict[tuple[int, int], list[int]]
+
+
+def _list_uses(program: LinearProgram, demands: PortfolioDemand, shared: Sequence[SharedResource]) -> _SharedUses:
+    uses = _SharedUses(defaultdict(list), defaultdict(list), defaultdict(list))
+    for number, column in enumerate(program.columns):
+        step = program.steps[column.owner] if column.kind in ("work", "ready", "pooled") else None
+        if step is None or step.shared is None:
+            continue
+        item = shared[step.shared]
+        at_any_hour = column.kind == "work" and not demands.needs[step.candidate.need].serving
+        if at_any_hour if item.weights else column.kind == "work" and step.candidate.nodes_per_gang > 1:
+            uses.spanning[column.owner, column.month].append(number)
+            if item.by_month:
+                continue
+        if item.weights and at_any_hour:
+            at = step.shared, column.month, step.candidate.resource, column.block
+            uses.paid[at].append((number, column.node_hours))
+        elif column.node_hours:
+            block = ANY_HOUR if item.by_month else column.block
+            entry = number, column.node_hours * item.weight(step.candidate)
+            uses.used[step.shared, column.month, block].append(entry)
+    return uses
+
+
 def _add_shared_rows(
     program: LinearProgram, demands: PortfolioDemand, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
     """No shared capacity is used twice, and a gang that spans shared nodes has all of them when it works."""
-    used: dict[tuple[int, int, int], RowEntries] = defaultdict(list)
-    spanning: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, column in enumerate(program.columns):
-        if column.kind not in ("work", "ready", "pooled"):
-            continue
-        step = program.steps[column.owner]
-        if step.shared is None:
-            continue
-        item = shared[step.shared]
-        at_any_hour = not demands.needs[step.candidate.need].serving
-        if column.kind == "work" and (at_any_hour if item.weights else step.candidate.nodes_per_gang > 1):
-            spanning[column.owner, column.month].append(number)
-            if item.by_month:
-                continue
-        if column.node_hours:
-            block = ANY_HOUR if item.by_month else column.block
-            used[step.shared, column.month, block].append((number, column.node_hours * item.weight(step.candidate)))
-    for (owner, month), numbers in sorted(spanning.items()):
+    uses = _list_uses(program, demands, shared)
+    month_hours = math.fsum(demands.block_hours)
+    for (owner, month), numbers in sorted(uses.spanning.items()):
         step = program.steps[owner]
         index = step.shared
         assert index is not None
         if shared[index].by_month:
-            used[index, month, ANY_HOUR].append(_add_gang_days(program, owner, month, numbers))
+            uses.used[index, month, ANY_HOUR].append(_add_gang_days(program, owner, month, numbers))
             continue
-        units = step.candidate.nodes_per_gang * shared[index].weight(step.candidate)
+        nodes = step.candidate.nodes_per_gang
+        units = nodes * shared[index].weight(step.candidate)
         if shared[index].weights and is_done_in_month(demands.needs[step.candidate.need]):
-            program.row(-math.inf, 0.0, [*((f, units) for f in numbers), *((y, -1.0) for y in started[index, month])])
+            gang_hours = max(program.columns[f].node_hours for f in numbers) / nodes
+            share, most = limit_paid_share(gang_hours / month_hours)
+            money = ((y, -share) for y in started[index, month])
+            program.row(-math.inf, most * units, [*((f, units) for f in numbers), *money])
         else:
-            _add_gang_rows(program, owner, month, numbers, [(y, -1 / units) for y in started[index, month]])
-    for (index, month, block), entries in sorted(used.items()):
-        hours = shared[index].hours(demands.block_hours[block] if block != ANY_HOUR else math.fsum(demands.block_hours))
+            starts = [(y, -1 / units) for y in started[index, month]]
+            a_gang = nodes * month_hours if shared[index].weights else math.inf
+            _add_gang_rows(program, owner, month, numbers, starts, a_gang)
+    _add_paid_nodes(program, shared, started, demands.block_hours, uses)
+    for (index, month, block), entries in sorted(uses.used.items()):
+        hours = shared[index].hours(demands.block_hours[block] if block != ANY_HOUR else month_hours)
         program.row(-math.inf, 0.0, entries + [(y, -hours) for y in started[index, month]])
         if not shared[index].weights:
             _link_small_uses(program, entries, started[index, month], hours)
+
+
+def _add_paid_nodes(
+    program: LinearProgram,
+    shared: Sequence[SharedResource],
+    started: StartColumns,
+    block_hours: Sequence[float],
+    uses: _SharedUses,
+) -> None:
+    """Committed money that pays for work at any hour pays for whole nodes: it is committed to for whole nodes where all
+    that it pays for has one price; else in each block for some whole nodes at each place, which that work has in all of
+    its hours."""
+    of_one_price = {index for index, _, _, _ in uses.paid if shared[index].node_price is not None}
+    starts = {(index, y): None for (index, _), columns in started.items() if index in of_one_price for y in columns}
+    for index, y in starts:
+        if program.lower[y] < program.upper[y]:
+            commit_whole_nodes(program, y, shared[index].node_price or 0.0)
+    for (index, month, resource, block), entries in sorted(uses.paid.items()):
+        price, hours = shared[index].weights[resource], block_hours[block]
+        if index in of_one_price:
+            uses.used[index, month, block] += [(number, node_hours * price) for number, node_hours in entries]
+            continue
+        most = float(math.ceil(math.fsum(node_hours for _, node_hours in entries) / hours))
+        nodes = program.column(ProgramColumn("paid_nodes", index, month, block), 0.0, most, whole=True)
+        program.row(-math.inf, 0.0, [*entries, (nodes, -hours)])
+        uses.used[index, month, block].append((nodes, hours * price))
+
+
+def commit_whole_nodes(program: LinearProgram, start: int, price: float) -> None:
+    """Money committed at a start is for whole nodes of this price."""
+    meaning = program.columns[start]._replace(kind="paid_nodes")
+    nodes = program.column(meaning, 0.0, math.inf, whole=True)
+    program.row(0.0, 0.0, [(start, 1.0), (nodes, -price)])
+
+
+def limit_paid_share(gangs: float) -> tuple[float, float]:
+    """Of work that takes so many `gangs` of nodes in the mean of a month, the share that committed money for c gangs in
+    every hour may pay is at most `share` c + `most`; returns both.
+
+    Let q whole gangs run at all hours, and one more in the part r of them that is left. Money for c from q to q + 1
+    gangs pays q + r (c - q) of q + r gangs: c - q of the last one where it runs, nothing where it does not.
+    """
+    whole = math.floor(gangs + HOURS_ROUNDING)
+    part = max(gangs - whole, 0.0)
+    return part / gangs, whole * (1 - part) / gangs
 
 
 def is_done_in_month(need: WorkloadDemand) -> bool:
@@ -86,16 +161,22 @@ def is_done_in_month(need: WorkloadDemand) -> bool:
     return need.deadline is None and not need.may_spread
 
 
-def _add_gang_rows(program: LinearProgram, owner: int, month: int, shares: Sequence[int], starts: RowEntries) -> None:
+def _add_gang_rows(
+    program: LinearProgram, owner: int, month: int, shares: Sequence[int], starts: RowEntries, a_gang: float
+) -> None:
     """A gang works in a month only if all that it takes is there; `starts` have the gangs that a unit is there for,
-    negative."""
-    z = program.column(ProgramColumn("gang", owner, month), 0.0, 1.0, whole=True)
+    negative. Together gangs do no more than `a_gang` node-hours each."""
+    hours = [(number, program.columns[number].node_hours) for number in shares]
+    most = max(1, math.ceil(max(amount for _, amount in hours) / a_gang - HOURS_ROUNDING))
+    z = program.column(ProgramColumn("gang", owner, month), 0.0, float(most), whole=True)
     by_task: dict[DemandTask, list[int]] = defaultdict(list)
     for number in shares:
         by_task[program.columns[number].task].append(number)
     for numbers in by_task.values():
         program.row(-math.inf, 0.0, [*((f, 1.0) for f in numbers), (z, -1.0)])
     program.row(-math.inf, 0.0, [(z, 1.0), *starts])
+    if most > 1:
+        program.row(-math.inf, 0.0, [*hours, (z, -a_gang)])
 
 
 def _add_gang_days(program: LinearProgram, owner: int, month: int, shares: Sequence[int]) -> tuple[int, float]:

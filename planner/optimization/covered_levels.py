@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.optimization.constraints import is_done_in_month
+from planner.optimization.constraints import is_done_in_month, limit_paid_share
 from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn
 from planner.optimization.place_levels import WorkLevels
 from planner.optimization.program_names import NameList, name_numbers, name_values
@@ -251,17 +251,21 @@ class _CoveredLevels:
         covered, level = self.covered, self.covered.level[reserved]
         hours, span = self.levels.task_hours[level], self.levels.span[level]
         of_gang = span * covered.weight[reserved]
-        has_row = divided | (hours < span * math.fsum(self.demands.block_hours))  # else hours of the month tell
+        a_month = span * math.fsum(self.demands.block_hours)
+        paid, most = np.array([limit_paid_share(gangs) for gangs in (hours / a_month).tolist()]).reshape(-1, 2).T
+        has_row = divided | (paid > 0)  # else hours of the month tell
         row = np.full(len(reserved), -1)
         names = self.names[reserved]
-        row[has_row] = rows.add(keys[has_row], names[has_row])
+        upper = np.where(divided, 0.0, most * of_gang)[has_row]
+        row[has_row] = rows.add(keys[has_row], names[has_row], upper=upper)
         share = covered.hours[reserved] / hours * np.where(divided, 1.0, of_gang)
         rows.put(row[has_row], FIRST, columns[reserved[has_row]], share[has_row])
         rows.put(row[divided], SECOND, gangs, -1.0)
         row[divided] = rows.add(keys[divided] + 1, name_numbers(names[divided], np.ones_like(names[divided])))
         rows.put(row[divided], FIRST, gangs, of_gang[divided])
         pair, starts = self.starts.look_up(covered.item_set[reserved[has_row]], self._months_of(level[has_row]))
-        rows.put(row[has_row][pair], SECOND, starts, -1.0)
+        of_starts = np.where(divided, 1.0, paid)[has_row][pair]
+        rows.put(row[has_row][pair], SECOND, starts, -of_starts)
 
     def _add_work(self, rows: RowTable, of_level: int, columns: Numbers) -> None:
         """No more is done instead than there is, and all of it where no hour is sold."""

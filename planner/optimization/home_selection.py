@@ -15,6 +15,7 @@ from dataclasses import replace
 from planner.optimization.home_search import search_homes
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.optimization.model import StrategyScope
+from planner.optimization.paid_nodes import pay_whole_nodes
 from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import solve_parts
 from planner.optimization.promising_stays import PromisingStays
@@ -119,6 +120,7 @@ def choose_homes(
 def improve_homes(by_place: PlaceProgram, known: HomeChoice, work: float, gap: float) -> HomeChoice | None:
     """The best homes among all of a program, from a choice that is good already: most of the search is for the
     bound."""
+    by_place = pay_whole_nodes(by_place)
     closed = _list_columns(by_place, lambda need, place: place not in known.used[need])
     start = _solve_closed(by_place, closed, work, UNITS_GAP)
     if not start.values:
@@ -134,6 +136,7 @@ def _list_columns(by_place: PlaceProgram, closes: Callable[[int, Place], bool]) 
 
 def _choose_open(by_place: PlaceProgram, closed: list[int], work: float, gap: float) -> HomeChoice | None:
     """The choice of the program by place with some columns of homes closed."""
+    by_place = pay_whole_nodes(by_place)
     return _read_choice(by_place, _solve_closed(by_place, closed, work, gap))
 
 

@@ -23,8 +23,8 @@ DemandTask = tuple[int, int, int]
 """A piece of demand that is to be done: workload, month (0: all up to a deadline), block (ANY_HOUR: any of the
 month)."""
 ColumnKind = Literal[
-    "start", "work", "ready", "pooled", "home", "gang", "gang_days", "short", "peak", "nodes", "staff", "any",
-    "top_up", "covered", "on_spot",
+    "start", "work", "ready", "pooled", "home", "gang", "gang_days", "paid_nodes", "short", "peak", "nodes", "staff",
+    "any", "top_up", "covered", "on_spot",
 ]  # fmt: skip
 RowEntries = list[tuple[int, float]]
 

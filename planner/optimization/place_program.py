@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class PlaceProgram:
     """The program and its numbers, the columns that bring work of a workload to a place, where the overflow of those on
-    owned nodes goes, and what it was made of: the stays of each workload and the shared resources of each place."""
+    owned nodes goes, and what it was made of: the stays of each workload, the shared resources of each place, and the
+    hours of each load block in a month."""
 
     program: LinearProgram
     numbers: ProgramArrays
@@ -74,6 +75,7 @@ class PlaceProgram:
     groups: dict[Place, list[ResourceGroup]]
     capacity: CapacityRows
     names: ProgramNames
+    block_hours: Sequence[float]
 
 
 def build_place_program(
@@ -99,7 +101,8 @@ def build_place_program(
     builder.names.name_rest(program, "limits")
     numbers, names = program.to_arrays(), builder.names.list_names()
     homes, overflow, groups = builder.homes, builder.overflow, builder.groups
-    return PlaceProgram(program, numbers, homes, overflow, stays_by_need, groups, capacity, names)
+    hours = setting.demands.block_hours
+    return PlaceProgram(program, numbers, homes, overflow, stays_by_need, groups, capacity, names, hours)
 
 
 @dataclass(slots=True)

@@ -28,6 +28,8 @@ class ResourceGroup:
     by_month: bool
     use_costs: tuple[float, ...]
     is_money: bool
+    node_price: float | None
+    """Of all that the money pays for, at this place and others; None where it has several."""
 
 
 def list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place, list[ResourceGroup]]:
@@ -44,7 +46,9 @@ def list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place,
         first = allowed.shared[next(iter(weights))]
         is_money = bool(first.weights)
         groups[place].append(
-            ResourceGroup(tuple(weights), min(weights.values()), first.by_month, first.use_costs, is_money)
+            ResourceGroup(
+                tuple(weights), min(weights.values()), first.by_month, first.use_costs, is_money, first.node_price
+            )
         )
     return groups
 

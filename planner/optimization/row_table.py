@@ -35,22 +35,24 @@ def join_numbers(*parts: Numbers) -> Numbers:
 
 @dataclass(slots=True)
 class RowTable:
-    """Rows of at most 0, by a key that orders them, and their entries: row, part of the row, column and value. Within a
-    row they come by part, then column."""
+    """Rows of at most 0 (or `upper`), by a key that orders them, and their entries: row, part of the row, column and
+    value. Within a row they come by part, then column."""
 
     _keys: list[Numbers] = field(default_factory=list)
     _names: list[Numbers] = field(default_factory=list)
     _lower: list[Floats] = field(default_factory=list)
+    _upper: list[Floats] = field(default_factory=list)
     _entries: list[tuple[Numbers, Numbers, Numbers, Floats]] = field(default_factory=list)
     _count: int = 0
 
-    def add(self, keys: Numbers, names: Numbers, lower: Floats | None = None) -> Numbers:
+    def add(self, keys: Numbers, names: Numbers, lower: Floats | None = None, upper: Floats | None = None) -> Numbers:
         """New rows with these keys and names; returns their numbers for `put`."""
         import numpy as np
 
         self._keys.append(keys)
         self._names.append(names)
         self._lower.append(np.full(len(keys), -np.inf) if lower is None else lower)
+        self._upper.append(np.zeros(len(keys)) if upper is None else upper)
         self._count += len(keys)
         return np.arange(self._count - len(keys), self._count)
 
@@ -67,11 +69,12 @@ class RowTable:
 
         if not self._count:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        keys, lower = np.concatenate(self._keys), np.concatenate(self._lower)
+        keys = np.concatenate(self._keys)
+        lower, upper = np.concatenate(self._lower), np.concatenate(self._upper)
         row, part, column, value = (np.concatenate(each) for each in zip(*self._entries, strict=True))
         ranks, before = rank_keys(keys), len(program.row_lower)
         row = ranks[row]
         order = np.argsort(join_numbers(row, part, column))
         in_order = np.argsort(keys, kind="stable")
-        program.add_rows(lower[in_order], np.zeros(len(keys)), row[order], column[order], value[order])
+        program.add_rows(lower[in_order], upper[in_order], row[order], column[order], value[order])
         return ranks + before, np.concatenate(self._names)[in_order]

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.model import StrategyScope
+from planner.optimization.paid_nodes import pay_whole_nodes
 from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import GAP_TARGET, SEARCH_WORK, Solution, solve_program
@@ -123,8 +124,8 @@ def build_scenario_program(
 ) -> ScenarioProgram:
     """One scenario. `whole`: later decisions are in whole numbers, too; else in fractions, which costs no more, but
     that committed money then pays nothing of work that is spread over months or places: in fractions of whether it pays
-    a gang, money for one node would pay for all hours of four."""
-    by_place = build_place_program(setting, allowed)
+    a gang, money for one node would pay for all hours of four. Money committed first is for whole nodes in any case."""
+    by_place = pay_whole_nodes(build_place_program(setting, allowed))
     first = dict(_list_first_decisions(by_place, allowed, first_months))
     program = by_place.program
     starts = [n for decision, entries in first.items() if decision[0] == "start" for n, _ in entries]
@@ -133,7 +134,8 @@ def build_scenario_program(
     if not whole:
         upper = [0.0 if column.kind == "gang" else bound for column, bound in zip(program.columns, upper, strict=True)]
     whole_starts = frozenset(number for number in starts if program.whole[number])
-    kinds = program.whole if whole else [False] * len(program.whole)
+    is_first = [column.kind == "paid_nodes" and column.month <= first_months for column in program.columns]
+    kinds = program.whole if whole else is_first
     return ScenarioProgram(
         weight, replace(program, upper=upper, whole=kinds), first, whole_starts, most, tuple(allowed.shared)
     )

@@ -67,6 +67,7 @@ def find_violations(plan: VerifiedPlan) -> tuple[Violation, ...]:
         _check_homes,
         _check_gangs,
         _check_committed_money,
+        _check_paid_nodes,
         _check_parallel_jobs,
         _check_days,
         _check_dated_orders,
@@ -237,7 +238,8 @@ def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
 
 def _check_committed_money(plan: VerifiedPlan) -> Iterator[Violation]:
     """Committed money pays in each hour for nodes that run in that hour: of work that may run at any hour, in none of
-    its hours at a place for more nodes of a gang than it suffices for."""
+    its hours at a place for more nodes of a gang than it suffices for. With q whole gangs at all hours and one more in
+    a part r of them, money for c gangs pays q + r (c - q) of q + r."""
     active = active_units(plan)
     gang_hours: dict[tuple[int, tuple[str, ...], int, int], float] = defaultdict(float)
     paid: list[tuple[CandidateUse, tuple[int, tuple[str, ...], int, int]]] = []
@@ -248,13 +250,48 @@ def _check_committed_money(plan: VerifiedPlan) -> Iterator[Violation]:
             gang_hours[together] += use.node_hours / candidate.nodes_per_gang
             if resource.pool:
                 paid.append((use, together))
+    month_hours = plan.setting.terms.hours_per_month
     for use, together in paid:
-        resource = plan.resource(use.candidate)
+        resource, nodes = plan.resource(use.candidate), use.candidate.nodes_per_gang
         assert resource.quote is not None
-        most = gang_hours[together] * active[resource.pool, use.month] / resource.quote.price.price_per_hour
+        running = gang_hours[together] / month_hours
+        whole = math.floor(running + ROUNDING)
+        affordable = active[resource.pool, use.month] / resource.quote.price.price_per_hour / nodes
+        most = nodes * month_hours * min(affordable, whole + max(running - whole, 0.0) * (affordable - whole))
         if use.node_hours > most * (1 + ROUNDING) + NODE_HOURS_ROUNDING:
             name = plan.need(use.candidate).workload.name
             yield Violation("money_in_each_hour", name, use.month, use.node_hours, most)
+
+
+def _check_paid_nodes(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Work that may run at any hour runs on whole nodes, which committed money pays for in all hours of a block beside
+    what stands there: nodes of one price together, or those of each price."""
+    active = active_units(plan)
+    standing: dict[tuple[tuple[str, ...], int, int], float] = defaultdict(float)
+    at_any_hour: dict[tuple[tuple[str, ...], int, int], dict[float, float]] = defaultdict(lambda: defaultdict(float))
+    prices: dict[tuple[str, ...], set[float]] = defaultdict(set)
+    for use in plan.decisions.shares:
+        resource = plan.resource(use.candidate)
+        if not resource.pool or resource.quote is None:
+            continue
+        price = resource.quote.price.price_per_hour
+        prices[resource.pool].add(price)
+        for part in use.blocks:
+            at, nodes = (resource.pool, use.month, part.block), part.node_hours / plan.hours(part.block)
+            if plan.need(use.candidate).serving:
+                standing[at] += nodes * price
+            else:
+                at_any_hour[at][price] += nodes
+    for (pool, month, block), nodes_at in at_any_hour.items():
+        money, stands = active[pool, month], standing[pool, month, block]
+        at_prices = math.fsum(price * math.ceil(nodes - ROUNDING) for price, nodes in nodes_at.items())
+        price = next(iter(prices[pool]))
+        together = (
+            price * math.ceil(nodes_at[price] + stands / price - ROUNDING) if len(prices[pool]) == 1 else math.inf
+        )
+        least = min(at_prices + stands, together)
+        if least > money * (1 + ROUNDING) + ROUNDING:
+            yield Violation("money_for_whole_nodes", " ".join(pool), month, least, money)
 
 
 def _check_parallel_jobs(plan: VerifiedPlan) -> Iterator[Violation]:

@@ -64,6 +64,12 @@ class SharedResource:
         return self.weights.get(candidate.resource, 1.0)
 
     @property
+    def node_price(self) -> float | None:
+        """The price of all nodes that committed money pays for; None where it has several."""
+        prices = set(self.weights.values())
+        return prices.pop() if len(prices) == 1 else None
+
+    @property
     def by_month(self) -> bool:
         """Whether its hours are a stock for the month, not so many in every hour of it."""
         return self.resource.unit == "node_day"

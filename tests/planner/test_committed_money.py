@@ -52,12 +52,43 @@ def asked(*workloads: dict, **assumptions: float):
         ([job("one", 4, 360)], 0.0, 12 * 1_440),
         # a second such job runs after the first: 720 hours of one node, 2,880 on demand, 1,460 under the plan
         ([job("one", 4, 360), job("other", 4, 360)], 2.0, 12 * 1_460),
+        # 900 hours: one node at all hours and 170 of a second on demand, not 1.23 nodes in each hour for 1,800
+        ([job("more", 4, 900)], 2.0, 12 * (1_460 + 170 * 4)),
+        # so it is for 900 hours of two jobs, and of one that may be spread
+        ([job("one", 4, 450), job("other", 4, 450)], 2.0, 12 * (1_460 + 170 * 4)),
+        ([job("more", 4, 900) | {"kind": "batch", "spread": True}], 2.0, 12 * (1_460 + 170 * 4)),
+        # 1,125 hours of each of two jobs: three nodes and 60 hours of a fourth, not 3.08 nodes
+        ([job("one", 4, 1125), job("other", 4, 1125)], 6.0, 12 * (3 * 1_460 + 60 * 4)),
+        # 1,000 hours of two nodes: two of them at all hours and 270 hours of two more, not 2.74 nodes; a third node of
+        # the plan would be paid for in 730 hours and used in 270
+        ([job("wide", 8, 1000)], 4.0, 12 * (2 * 1_460 + 270 * 2 * 4)),
     ],
 )
 def test_money_is_worth_its_hours(priced, workloads, money, cost):
     found = plan(asked(*workloads), priced(PRICES)).strategy("cloud")
     assert sum(each.money_per_hour for each in found.purchases) == pytest.approx(money)
     assert found.present_cost == pytest.approx(cost, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("accelerators", "hours", "money", "cost"),
+    [
+        # one node of each type at all hours, and 170 hours of a second one on demand
+        (("L40S", "L4"), 900, 3.0, 2_190 + 170 * (4 + 2)),
+        # 360 hours of each: 2,160 on demand, 2,190 under a plan for both nodes
+        (("L40S", "L4"), 360, 0.0, 360 * (4 + 2)),
+    ],
+)
+def test_money_for_several_types_pays_for_whole_nodes_of_each(priced, accelerators, hours, money, cost):
+    """A g6.12xlarge (4 L4) costs half of what a g6e.12xlarge does, and one compute plan pays for both."""
+    small = ("aws", "us-east-1", "g6.12xlarge")
+    prices = PRICES | {(*small, "on_demand"): 2.0, (*small, SAVINGS_PLAN): 1.0}
+    jobs = [job(name, 4, hours) for name in accelerators]
+    for each in jobs:
+        each["demand"]["accelerator"] = each["name"]
+    found = plan(asked(*jobs), priced(prices)).strategy("cloud")
+    assert sum(each.money_per_hour for each in found.purchases) == pytest.approx(money)
+    assert found.present_cost == pytest.approx(12 * cost, rel=1e-6)
 
 
 def test_money_suffices_for_a_gang_of_dear_nodes(priced):
@@ -105,9 +136,36 @@ def test_money_of_part_of_a_node_for_a_short_job_is_no_plan(priced):
     less = tuple(replace(order, quantity=1.5) for order in result.decisions.bought)
     planted = replace(sound, decisions=replace(result.decisions, bought=less))
     found = find_violations(planted)  # and the sums of money, which are those of the plan as it was
-    assert {(v.rule, v.month, round(v.allowed)) for v in found if v.month} == {
+    assert {(v.rule, v.month, round(v.allowed)) for v in found if v.month and v.rule == "money_in_each_hour"} == {
         ("money_in_each_hour", month, 375) for month in range(1, 13)
     }
+    assert {(v.rule, v.month, v.found, v.allowed) for v in found if v.month and v.rule != "money_in_each_hour"} == {
+        ("money_for_whole_nodes", month, 2.0, 1.5) for month in range(1, 13)
+    }
+
+
+def test_money_for_parts_of_nodes_that_run_at_any_hour_is_no_plan(priced):
+    """900 hours at 2 are 1,800 a month, which 2.47 an hour pay in sum; but 1.23 nodes do not run in any hour."""
+    basis = pipeline._prepare_basis(asked(job("one", 4, 900)), priced(PRICES))
+    context, _ = pipeline._build_context(basis.request, basis.catalog, basis.assumptions, (), {})
+    result = solve_strategy("cloud", context)
+    sound = VerifiedPlan(result.strategy, result.decisions, context, basis.request, basis.catalog)
+    assert find_violations(sound) == ()
+    money = 2 * 900 / 730
+    shares = result.decisions.shares
+    paid = {use.month: use for use in shares if context.market.resources[use.candidate.resource].pool}
+    all_paid = [
+        replace(use, node_hours=900, nodes=900 / 730, units=use.units * 900 / 730, blocks=(
+            replace(use.blocks[0], node_hours=900, units=use.blocks[0].units * 900 / 730),
+        ))
+        for use in paid.values()
+    ]  # fmt: skip
+    more = tuple(replace(order, quantity=money) for order in result.decisions.bought)
+    planted = replace(sound, decisions=replace(result.decisions, bought=more, shares=tuple(all_paid)))
+    rules = {(v.rule, v.month, round(v.found, 3), round(v.allowed, 3)) for v in find_violations(planted) if v.month}
+    # money for 1.233 nodes pays 730 hours of one and 0.233 of the second in its 170 hours
+    assert ("money_in_each_hour", 1, 900.0, round(730 + 0.2328767 * 170, 3)) in rules
+    assert ("money_for_whole_nodes", 1, 4.0, round(money, 3)) in rules
 
 
 def test_nothing_is_done_with_money_that_nobody_commits(catalog):

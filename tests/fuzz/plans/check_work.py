@@ -212,22 +212,34 @@ def nodes_are_there(answer: Answer) -> Iterator[Fault]:
 
 
 def money_pays_what_runs(answer: Answer) -> Iterator[Fault]:
-    """Committed money is so much in each hour: it pays for no more nodes of a job at once, however short the job is."""
+    """Committed money is so much in each hour: it pays for no more nodes of a job at once, however short the job is;
+    and the nodes of work at any hour are whole, so of money for 1.5 nodes half of one is idle but where it runs."""
     exists = _hours_bought(answer)
+    on_nodes: dict[tuple[facts.Key, int], float] = defaultdict(float)
     for use in answer.uses:
         key, work = key_of(use), answer.work(use)
         if facts.kind_of(use["purchase_option"]) != "savings_plan" or work.stands or not use["units"]:
             continue
+        on_nodes[key, use["month"]] += use["node_hours"]
         beside = [
             each for each in answer.by_workload[work.name]
             if each["month"] == use["month"] and place_of(each) == place_of(use)
         ]  # fmt: skip
         speed = answer.speed(use)
         span = speed.span if speed else 1
-        running = math.fsum(each["node_hours"] for each in beside) / span
-        at_once = exists["money", facts.pool_of(key), use["month"]] / HOURS / answer.prices[key]["price_per_hour"]
-        if use["node_hours"] > running * at_once * SLACK + 1e-2:
-            yield Fault("money in each hour", f"{work.name} {key} {use['month']}", use["node_hours"], running * at_once)
+        running = math.fsum(each["node_hours"] for each in beside) / span / HOURS
+        at_once = (
+            exists["money", facts.pool_of(key), use["month"]] / HOURS / answer.prices[key]["price_per_hour"] / span
+        )
+        all_hours = math.floor(running * SLACK)
+        most = HOURS * span * min(at_once, all_hours + max(running - all_hours, 0.0) * (at_once - all_hours))
+        if use["node_hours"] > most * SLACK + 1e-2:
+            yield Fault("money in each hour", f"{work.name} {key} {use['month']}", use["node_hours"], most)
+    for (key, month), hours in on_nodes.items():
+        money = exists["money", facts.pool_of(key), month] / HOURS
+        most = HOURS * math.floor(money / answer.prices[key]["price_per_hour"] * SLACK)
+        if hours > most * SLACK + 1e-2:
+            yield Fault("money for whole nodes", f"{key} {month}", hours, most)
 
 
 def _hours_bought(answer: Answer) -> dict[tuple[str, facts.Key, int], float]:

@@ -1,9 +1,9 @@
 """The least present cost by trying every home and every whole number, and a small linear program for the rest.
 
 Tried from outside: one home of every workload (homes.py). Whole: nodes and node-days started in each month, days of
-gangs, nodes of each side of divided work in each month and block, shared nodes, operators, nodes and gangs that count
-against a quota. What is left (node-hours, shares of work, money committed an hour) is continuous; HiGHS solves it
-as a plain linear program and never sees that anything is whole.
+gangs, nodes of each side of divided work in each month and block, nodes that committed money pays for, shared nodes,
+operators, nodes and gangs that count against a quota. What is left (node-hours, shares of work, money committed an
+hour) is continuous; HiGHS solves it as a plain linear program and never sees that anything is whole.
 
 Ranges are cut only where more can never help (Question._most). With `cut`, a branch is left when even its linear
 program without whole numbers is infeasible or costs no less than the best found: none of its leaves can be less. Where
@@ -76,7 +76,20 @@ class _Search:
     def __init__(self, question: Question, best: float, cut: bool) -> None:
         self.linear, self.given, self.capacity = question.linear, question.given, question.capacity
         self.best, self.cut, self.solved = best, cut, 0
-        order = ("start", "gang days", "paid", "some", "hired", "nodes", "gangs", "whole", "others", "shared")
+        order = (
+            "start",
+            "paid nodes",
+            "on paid nodes",
+            "gang days",
+            "paid",
+            "some",
+            "hired",
+            "nodes",
+            "gangs",
+            "whole",
+            "others",
+            "shared",
+        )
         self.whole = sorted(self.linear.whole, key=lambda name: order.index(name[0]))
         self.spanning = [
             name for name in self.linear.numbers if name[0] == "hours" and self._span(name) > 1 and self._is_there(name)

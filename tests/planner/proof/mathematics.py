@@ -18,6 +18,8 @@ from proof_standing import nodes_of, replicas
 INFINITY = math.inf
 GAP = 1e-7
 
+WHOLE = ("y", "d", "k", "z", "v", "n", "o")
+
 Terms = list[tuple[int, int, float]]
 """Row, index of the variable, coefficient."""
 
@@ -87,7 +89,7 @@ class Mathematics:
         variables = {
             name: self.model.add_variables(
                 pd.Series(self.lower[name]), pd.Series(self.upper[name]),
-                coords=[pd.RangeIndex(len(costs), name="i")], name=name, integer=name in ("y", "d", "z", "v", "n", "o"),
+                coords=[pd.RangeIndex(len(costs), name="i")], name=name, integer=name in WHOLE,
             )
             for name, costs in self.cost.items()
         }  # fmt: skip
@@ -115,18 +117,32 @@ class Mathematics:
         return self.families.setdefault(name, Family(self.model, name, sign))
 
     def _decide_starts(self) -> None:
-        """y[i,a]; committed money is not whole and called m."""
+        """y[i,a]; committed money is not whole and called m, but where it pays for nodes of one price and for work at
+        any hour it is for k[i,a] whole ones."""
         for i, source in enumerate(self.given.sources):
             name = "m" if source.kind == "money" else "y"
+            prices = self._paid_prices(source.pool) if source.kind == "money" else set()
             for _, covers, paid in source.starts:
                 lower, upper = (source.fixed, source.fixed) if source.fixed is not None else (0.0, 1e5)
                 y = self._variable(name, self.given.worth(paid), upper, lower)
+                if len(prices) == 1:
+                    nodes = self._family("money for whole nodes", "=")
+                    row = nodes.row((i, y), 0.0)
+                    nodes.add(row, name, y, 1.0)
+                    nodes.add(row, "k", self._variable("k", 0.0, 1e5), -min(prices))
                 for month in covers:
                     self.covering[i, month - 1].append((name, y))
                 for month, _, category, amount in paid:
                     if amount > 0:
                         kind = "capex" if category in ("hardware", "installation") else "opex"
                         self._spend(kind, month, name, y, amount)
+
+    def _paid_prices(self, pool: tuple) -> set[float]:
+        """The prices of all that money of a pool pays for, some of it at any hour; none where all of it stands."""
+        given = self.given
+        ways = [way for way in given.ways if given.sources[way.source].pool == pool]
+        is_free = any(not given.works[way.work].standing for way in ways)
+        return {given.sources[way.source].weight for way in ways} if is_free else set()
 
     def _spend(self, kind: str, month: int, name: str, index: int, amount: float) -> None:
         yearly = self.given.capex if kind == "capex" else self.given.opex
@@ -199,9 +215,12 @@ class Mathematics:
         if way.span > 1 and source.kind == "days":
             self._gang_days(j, t, f, node_hours)
             return
-        self._take(way.source, t, b, "f", f, node_hours)
+        if source.pool and len(self._paid_prices(source.pool)) > 1:
+            self._on_paid_nodes(way.source, t, b, f, node_hours)
+        else:
+            self._take(way.source, t, b, "f", f, node_hours)
         if (way.span > 1 and source.kind == "nodes") or source.pool:
-            self._span(j, t, (one[0], one[2]), f)
+            self._span(j, t, (one[0], one[2]), f, node_hours)
 
     def _stand(self, one: tuple, t: int, b: int, ways: list[int], v: int, *, alone: bool) -> None:
         """e[q,j] nodes in each way of paying; of one side alone as many as are known, else p[q] of the task on n."""
@@ -267,6 +286,17 @@ class Mathematics:
             if source.pool and money.kind == "money" and money.pool == source.pool:
                 self._take(n, t, b, name, index, node_hours * source.weight)
 
+    def _on_paid_nodes(self, i: int, t: int, b: int, f: int, node_hours: float) -> None:
+        """Money with several prices pays, for work at any hour, in each block for whole nodes of each price."""
+        family, hours = self._family("work on paid nodes", "<="), self.given.block_hours[b]
+        is_new = (i, t, b) not in family.rows
+        row = family.row((i, t, b), 0.0)
+        if is_new:
+            k = self._variable("k", 0.0, 1e5)
+            family.add(row, "k", k, -hours)
+            self._take(i, t, b, "k", k, hours)
+        family.add(row, "f", f, node_hours)
+
     def _gang_days(self, j: int, t: int, f: int, node_hours: float) -> None:
         """Whole days of all nodes of a gang."""
         way, days = self.given.ways[j], self._family("days of gangs", "<=")
@@ -277,28 +307,46 @@ class Mathematics:
             self._take(way.source, t, 0, "d", d, each)
         days.add(days.row((j, t), 0.0), "f", f, node_hours)
 
-    def _span(self, j: int, t: int, task: tuple, f: int) -> None:
-        """A gang on shared nodes has all of them. Committed money pays in each hour for what runs in it: for the part
-        of a gang that it suffices for; for all of it or none where not all of its work is there in the month."""
+    def _span(self, j: int, t: int, task: tuple, f: int, node_hours: float) -> None:
+        """A gang on shared nodes has all of them. Committed money pays in each hour for what runs in it: for whole
+        gangs where not all of their work is there in the month; else of q gangs at all hours, and one in a part
+        of them, for those that it suffices for."""
         given, way = self.given, self.given.ways[j]
         source, work = given.sources[way.source], given.works[way.work]
+        shared = [n for n, s in enumerate(given.sources) if s.kind == "money" and s.pool == source.pool]
+        units = [unit for i in (shared if source.pool else [way.source]) for unit in self.covering[i, t]]
+        of_gang = way.span * source.weight
+        if source.pool and work.deadline is None and not work.spread:
+            gangs = work.monthly[t] / way.speed / way.span / math.fsum(given.block_hours)
+            whole = math.floor(gangs + 1e-9)
+            part = max(gangs - whole, 0.0)
+            family = self._family("a part of a gang", "<=")
+            is_new = (j, t, task) not in family.rows
+            row = family.row((j, t, task), of_gang * whole * (1 - part))
+            family.add(row, "f", f, of_gang * gangs)
+            for kind, y in units if is_new else ():
+                family.add(row, kind, y, -part)
+            return
         if (j, t) not in self.gangs:
-            in_part = source.pool and work.deadline is None and not work.spread
-            z = self.gangs[j, t] = self._variable("part" if in_part else "z", 0.0, 1.0)
+            z = self.gangs[j, t] = self._variable("z", 0.0, 1e5 if source.pool else 1.0)
             nodes = self._family("all its nodes", "<=")
             row = nodes.row((j, t), 0.0)
-            nodes.add(row, "part" if in_part else "z", z, way.span * source.weight)
-            for i in [n for n, s in enumerate(given.sources) if s.kind == "money" and s.pool == source.pool] or [
-                way.source
-            ]:
-                for kind, y in self.covering[i, t]:
-                    nodes.add(row, kind, y, -1.0)
+            nodes.add(row, "z", z, of_gang)
+            for kind, y in units:
+                nodes.add(row, kind, y, -1.0)
+        if source.pool:
+            most = self._family("hours of whole gangs", "<=")
+            is_new = (j, t) not in most.rows
+            row = most.row((j, t), 0.0)
+            most.add(row, "f", f, node_hours)
+            if is_new:
+                most.add(row, "z", self.gangs[j, t], -way.span * math.fsum(given.block_hours))
         family = self._family("a whole gang", "<=")
         is_new = (j, t, task) not in family.rows
         row = family.row((j, t, task), 0.0)
         family.add(row, "f", f, 1.0)
         if is_new:
-            family.add(row, "part" if in_part else "z", self.gangs[j, t], -1.0)
+            family.add(row, "z", self.gangs[j, t], -1.0)
 
     def _limits(self) -> None:
         given = self.given

@@ -45,6 +45,9 @@ class Question:
                 name = ("start", number, month)
                 most = INFINITY if source.kind == "money" else self._most(number)
                 self.linear.column(name, given.worth(paid), most, whole=source.kind != "money")
+                if source.kind == "money" and len(prices := self._paid_prices(number)) == 1:
+                    nodes = self.linear.column(("paid nodes", number, month), 0.0, self._most(number), whole=True)
+                    self.linear.row(0.0, 0.0, [(name, 1.0), (nodes, -prices.pop())])
                 if source.fixed is not None:
                     self.linear.bound(name, source.fixed, source.fixed)
                 for covered in covers:
@@ -59,6 +62,12 @@ class Question:
         own = given.sources[way.source]
         return way.source == number or (source.kind == "money" and own.kind == "hourly" and own.pool == source.pool)
 
+    def _paid_prices(self, number: int) -> set[float]:
+        """The prices of all that money pays for, some of it at any hour; none where all of it stands."""
+        ways = [self.given.ways[n] for n in self.months if self._uses(self.given.ways[n], number)]
+        is_free = any(not self.given.works[way.work].standing for way in ways)
+        return {self.given.sources[way.source].weight for way in ways} if is_free else set()
+
     def _most(self, number: int) -> int:
         """Units beyond which a start never helps, if a unit costs something: in every month and block, all work that
         can use the source fits on so many, its gangs and spare replicas too; so units past it are never needed.
@@ -70,7 +79,7 @@ class Question:
         source = given.sources[number]
         for n in self.months:
             way = given.ways[n]
-            if way.source != number:
+            if not self._uses(way, number):
                 continue
             work = given.works[way.work]
             if source.kind == "days":
@@ -124,7 +133,9 @@ class Question:
                 self.entries["at once", way.work, t, b].append((x, 1 / way.granule))
                 if source.kind == "days":
                     self.entries["days at once", way.work, t].append((x, 1 / way.granule))
-            if source.kind != "days" or way.span == 1:
+            if source.pool:
+                self._pay_nodes(way.source, t, b, x)
+            elif source.kind != "days" or way.span == 1:
                 self.take(way.source, t, b, x, 1.0)
         if source.kind == "days" and way.span > 1:
             most = math.ceil(max(work.monthly) / way.speed / 24 / way.span - SLACK)
@@ -134,10 +145,28 @@ class Question:
         if source.pool:
             self._pay_gangs(n, t, columns)
 
+    def _pay_nodes(self, number: int, t: int, b: int, name: tuple) -> None:
+        """Work at any hour is done on whole nodes, which money pays for in all hours of a block: it is committed to for
+        whole nodes where it pays for nodes of one price, else in each block for some whole nodes of each price."""
+        pool = self.given.sources[number].pool
+        money = next(n for n, s in enumerate(self.given.sources) if s.kind == "money" and s.pool == pool)
+        if len(self._paid_prices(money)) == 1:
+            self.take(number, t, b, name, 1.0)
+            return
+        key = ("on paid nodes", number, t, b)
+        if key not in self.entries:
+            hours, given = self.given.block_hours[b], self.given
+            ways = [way for way in given.ways if way.source == number]
+            most = sum(math.ceil(max(given.works[way.work].monthly) / way.speed / hours) for way in ways)
+            nodes = self.linear.column(key, 0.0, most, whole=True)
+            self.entries[key].append((nodes, -hours))
+            self.take(number, t, b, nodes, hours)
+        self.entries[key].append((name, 1.0))
+
     def _pay_gangs(self, n: int, t: int, columns: list[tuple]) -> None:
         """Money pays in each hour for what runs in it. A gang of G nodes takes G times their price, in all of its
-        hours: where all its work of the month is here, money for a part of G pays for that part of its hours; else
-        for all nodes or none."""
+        hours: where all its work of the month is here, money for a part of G pays for that part of them; else
+        for all nodes of whole gangs."""
         given, linear = self.given, self.linear
         way = given.ways[n]
         work = given.works[way.work]
@@ -148,9 +177,16 @@ class Question:
         a_gang = way.span * given.sources[way.source].weight
         money = self.capacity.get((number, t), ())
         if work.deadline is None and not work.spread:
-            linear.row(-INFINITY, 0.0, [*((x, a_gang) for x in columns), *((y, -hours) for y in money)])
+            # q gangs run at all hours and one more in a part of them, in which money pays what it suffices for
+            gangs, month = hours / way.span / math.fsum(given.block_hours), math.fsum(given.block_hours)
+            whole = math.floor(gangs + SLACK)
+            part = max(gangs - whole, 0.0)
+            paid = [(x, a_gang / way.span / month) for x in columns]
+            linear.row(-INFINITY, whole * (1 - part) * a_gang, [*paid, *((y, -part) for y in money)])
         else:
-            paid = linear.column(("paid", n, t), 0.0, 1.0, whole=True)
+            of_gang = way.span * math.fsum(given.block_hours)
+            paid = linear.column(("paid", n, t), 0.0, max(1, math.ceil(hours / of_gang - SLACK)), whole=True)
+            linear.row(-INFINITY, 0.0, [*((x, 1.0) for x in columns), (paid, -of_gang)])
             linear.row(-INFINITY, 0.0, [*((x, 1.0) for x in columns), (paid, -hours)])
             linear.row(-INFINITY, 0.0, [(paid, a_gang), *((y, -1.0) for y in money)])
 
@@ -184,6 +220,8 @@ class Question:
                 _, number, t, *rest = key
                 each = 24.0 if key[0] == "days" else given.block_hours[rest[0]]
                 linear.row(-INFINITY, 0.0, [*entries, *((y, -each) for y in self.capacity.get((number, t), ()))])
+            elif key[0] == "on paid nodes":
+                linear.row(-INFINITY, 0.0, entries)
             elif key[0] == "at once":
                 _, k, _, b = key
                 linear.row(-INFINITY, given.works[k].at_once * given.block_hours[b], entries)

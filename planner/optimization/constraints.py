@@ -33,6 +33,8 @@ HIDDEN_FRACTION = 1e-3
 """Of the largest entry of a row: smaller ones need a row of their own to be kept exactly."""
 HOURS_ROUNDING = 1e-9
 """Of a gang: work that exceeds whole gangs by less is theirs."""
+NODES_ROUNDING = 1e-6
+"""Of a node: money that was committed for whole nodes may lack so much in the solver's arithmetic."""
 StartColumns = dict[tuple[int, int], list[int]]
 """The start columns of a shared resource that cover a month."""
 
@@ -48,7 +50,7 @@ def add_constraints(
 
 @dataclass(frozen=True, slots=True)
 class _SharedUses:
-    """What draws on shared resources: `used` by resource, month and block, the columns with what each takes; `paid`
+    """Columns that draw on shared resources: `used` by resource, month and block, with the capacity of each; `paid`
     also by candidate's resource, the node-hours of work at any hour that committed money pays for; and `spanning` by
     step and month, the columns of work that has all nodes of a gang."""
 
@@ -103,10 +105,11 @@ def _add_shared_rows(
             starts = [(y, -1 / units) for y in started[index, month]]
             a_gang = nodes * month_hours if shared[index].weights else math.inf
             _add_gang_rows(program, owner, month, numbers, starts, a_gang)
-    _add_paid_nodes(program, shared, started, demands.block_hours, uses)
+    usable = _add_paid_nodes(program, shared, started, demands.block_hours, uses)
     for (index, month, block), entries in sorted(uses.used.items()):
         hours = shared[index].hours(demands.block_hours[block] if block != ANY_HOUR else month_hours)
-        program.row(-math.inf, 0.0, entries + [(y, -hours) for y in started[index, month]])
+        there = [(y, -hours * usable.get(y, 1.0)) for y in started[index, month]]
+        program.row(-math.inf, 0.0, entries + there)
         if not shared[index].weights:
             _link_small_uses(program, entries, started[index, month], hours)
 
@@ -117,24 +120,29 @@ def _add_paid_nodes(
     started: StartColumns,
     block_hours: Sequence[float],
     uses: _SharedUses,
-) -> None:
+) -> dict[int, float]:
     """Committed money that pays for work at any hour pays for whole nodes: it is committed to for whole nodes where all
     that it pays for has one price; else in each block for some whole nodes at each place, which that work has in all of
-    its hours."""
-    of_one_price = {index for index, _, _, _ in uses.paid if shared[index].node_price is not None}
-    starts = {(index, y): None for (index, _), columns in started.items() if index in of_one_price for y in columns}
-    for index, y in starts:
+    its hours. Returns the share of starts decided before that whole nodes can use."""
+    paying = {index: shared[index].node_price for index, _, _, _ in uses.paid}
+    prices = {index: price for index, price in paying.items() if price is not None}
+    starts = {y: prices[index] for (index, _), columns in started.items() if index in prices for y in columns}
+    usable: dict[int, float] = {}
+    for y, price in starts.items():
         if program.lower[y] < program.upper[y]:
-            commit_whole_nodes(program, y, shared[index].node_price or 0.0)
+            commit_whole_nodes(program, y, price)
+        elif nodes := program.upper[y] / price:
+            usable[y] = math.floor(nodes + NODES_ROUNDING) / nodes
     for (index, month, resource, block), entries in sorted(uses.paid.items()):
         price, hours = shared[index].weights[resource], block_hours[block]
-        if index in of_one_price:
+        if index in prices:
             uses.used[index, month, block] += [(number, node_hours * price) for number, node_hours in entries]
             continue
         most = float(math.ceil(math.fsum(node_hours for _, node_hours in entries) / hours))
         nodes = program.column(ProgramColumn("paid_nodes", index, month, block), 0.0, most, whole=True)
         program.row(-math.inf, 0.0, [*entries, (nodes, -hours)])
         uses.used[index, month, block].append((nodes, hours * price))
+    return usable
 
 
 def commit_whole_nodes(program: LinearProgram, start: int, price: float) -> None:

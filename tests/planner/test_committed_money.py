@@ -168,6 +168,19 @@ def test_money_for_parts_of_nodes_that_run_at_any_hour_is_no_plan(priced):
     assert ("money_for_whole_nodes", 1, 4.0, round(money, 3)) in rules
 
 
+@pytest.mark.parametrize(("decided", "on_demand"), [(2.0, 170), (3.0, 170), (4.0, 0)])
+def test_money_that_was_decided_before_pays_for_its_whole_nodes(priced, decided, on_demand):
+    """900 hours of one node: money of 3 an hour is for one node at 2, as no second one runs at all hours."""
+    basis = pipeline._prepare_basis(asked(job("one", 4, 900)), priced(PRICES))
+    context, _ = pipeline._build_context(basis.request, basis.catalog, basis.assumptions, (), {})
+    scope = strategy_scope("cloud", context)
+    (item,) = scope.shared
+    starts = tuple(start._replace(decided=decided if start.month == 1 else 0.0) for start in item.starts)
+    fixed = replace(scope, shared=(replace(item, starts=starts),))
+    found = solve_program(build_program(context, fixed))
+    assert found.objective == pytest.approx(8_760 * decided + 12 * 4 * on_demand, rel=1e-5)
+
+
 def test_nothing_is_done_with_money_that_nobody_commits(catalog):
     """1.5 A100-hours a month are a small part of a row that counts money: the solver left 4e-7 of them on a savings
     plan that is not bought, and the plan was refused."""

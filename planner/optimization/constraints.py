@@ -87,24 +87,24 @@ def _add_shared_rows(
     """No shared capacity is used twice, and a gang that spans shared nodes has all of them when it works."""
     uses = _list_uses(program, demands, shared)
     month_hours = math.fsum(demands.block_hours)
+    gangs: dict[tuple[int, int, int, int], list[int]] = defaultdict(list)
     for (owner, month), numbers in sorted(uses.spanning.items()):
-        step = program.steps[owner]
-        index = step.shared
+        candidate, index = program.steps[owner].candidate, program.steps[owner].shared
         assert index is not None
+        nodes, need = candidate.nodes_per_gang, demands.needs[candidate.need]
         if shared[index].by_month:
             uses.used[index, month, ANY_HOUR].append(_add_gang_days(program, owner, month, numbers))
-            continue
-        nodes = step.candidate.nodes_per_gang
-        units = nodes * shared[index].weight(step.candidate)
-        if shared[index].weights and is_done_in_month(demands.needs[step.candidate.need]):
+        elif shared[index].weights and is_done_in_month(need):
             gang_hours = max(program.columns[f].node_hours for f in numbers) / nodes
             share, most = limit_paid_share(gang_hours / month_hours)
-            money = ((y, -share) for y in started[index, month])
-            program.row(-math.inf, most * units, [*((f, units) for f in numbers), *money])
+            money, a_gang = ((y, -share) for y in started[index, month]), nodes * shared[index].weight(candidate)
+            program.row(-math.inf, most * a_gang, [*((f, a_gang) for f in numbers), *money])
         else:
-            starts = [(y, -1 / units) for y in started[index, month]]
-            a_gang = nodes * month_hours if shared[index].weights else math.inf
-            _add_gang_rows(program, owner, month, numbers, starts, a_gang)
+            gangs[index, month, candidate.resource, nodes] += numbers
+    for (index, month, resource, nodes), numbers in sorted(gangs.items()):
+        a_gang = nodes * shared[index].weights.get(resource, 1.0)
+        starts = [(y, -1 / a_gang) for y in started[index, month]]
+        _add_gang_rows(program, demands, numbers, starts, nodes * month_hours)
     usable = _add_paid_nodes(program, shared, started, demands.block_hours, uses)
     for (index, month, block), entries in sorted(uses.used.items()):
         hours = shared[index].hours(demands.block_hours[block] if block != ANY_HOUR else month_hours)
@@ -170,21 +170,25 @@ def is_done_in_month(need: WorkloadDemand) -> bool:
 
 
 def _add_gang_rows(
-    program: LinearProgram, owner: int, month: int, shares: Sequence[int], starts: RowEntries, a_gang: float
+    program: LinearProgram, demands: PortfolioDemand, shares: Sequence[int], starts: RowEntries, a_gang: float
 ) -> None:
-    """A gang works in a month only if all that it takes is there; `starts` have the gangs that a unit is there for,
-    negative. Together gangs do no more than `a_gang` node-hours each."""
-    hours = [(number, program.columns[number].node_hours) for number in shares]
-    most = max(1, math.ceil(max(amount for _, amount in hours) / a_gang - HOURS_ROUNDING))
-    z = program.column(ProgramColumn("gang", owner, month), 0.0, float(most), whole=True)
-    by_task: dict[DemandTask, list[int]] = defaultdict(list)
+    """Gangs of one size work on shared nodes in a month only if all that they take is there: so many whole gangs at
+    once, which do `a_gang` node-hours each of work at any hour. `starts` have the gangs that a unit is there for,
+    negative."""
+    columns, steps = program.columns, program.steps
+    at_any_hour = [f for f in shares if not demands.needs[steps[columns[f].owner].candidate.need].serving]
+    of_task: dict[tuple[int, DemandTask], list[int]] = defaultdict(list)
     for number in shares:
-        by_task[program.columns[number].task].append(number)
-    for numbers in by_task.values():
+        of_task[columns[number].owner, columns[number].task].append(number)
+    in_all = math.fsum(max(columns[f].node_hours for f in numbers) for numbers in of_task.values())
+    most = max(1, math.ceil(in_all / a_gang - HOURS_ROUNDING)) if at_any_hour else 1
+    first = columns[shares[0]]
+    z = program.column(ProgramColumn("gang", first.owner, first.month), 0.0, float(most), whole=True)
+    for numbers in of_task.values():
         program.row(-math.inf, 0.0, [*((f, 1.0) for f in numbers), (z, -1.0)])
     program.row(-math.inf, 0.0, [(z, 1.0), *starts])
     if most > 1:
-        program.row(-math.inf, 0.0, [*hours, (z, -a_gang)])
+        program.row(-math.inf, 0.0, [*((f, columns[f].node_hours) for f in at_any_hour), (z, -a_gang)])
 
 
 def _add_gang_days(program: LinearProgram, owner: int, month: int, shares: Sequence[int]) -> tuple[int, float]:

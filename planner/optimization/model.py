@@ -10,8 +10,9 @@ A[i,b] the capacity of one unit of i in block b (h; 24 hours of the month for a 
 Decide: u[k,p] whether k lives at place p (homes; its gang is part of it), w[k,p] whether p takes what exceeds its owned
 nodes; y[i,a] units started (whole, but for money); f[q,j,t,b] the share of task q done on j in month t and block b (0
 to 1; one block where the work may run at any hour and the nodes are paid by the hour); r[j,t,b] whole nodes or gangs of
-nodes, where work is divided between an owned system and the cloud, or nodes are shared with other workloads; z[j,t]
-whether a gang that spans nodes uses a shared resource; d[j,t] days of a whole gang; n whole nodes that money pays for.
+nodes, where work is divided between an owned system and the cloud, or nodes are shared with other workloads; z[j,t] how
+many gangs that span nodes use a shared resource at once; d[j,t] days of a whole gang; n whole nodes that money pays
+for.
 
 Minimise the present cost: sum cost[i,a] y + sum rate[j,t] H f (by the hour; on r where nodes are counted; the power of
 owned nodes at work) + sum data[q,j,t] f.
@@ -25,7 +26,8 @@ Subject to
     sum c H f <= A sum_a y               no shared capacity is used twice, in every month and block
     H f <= h r                           nodes are whole where they are counted
     sum H f / nodes per gang <= P h      at most P gangs of a job at once
-    sum f <= z, nodes z <= sum_a y       a gang on shared nodes has all of them
+    sum f <= z, nodes z <= sum_a y       gangs on shared nodes have all of them
+    sum H f <= nodes h z                 and do no more than so many whole ones
     nodes price sum f <= sum_a y         money pays in each hour for what runs then (constraints.py),
     y = price n, or sum H f <= h n       and for n whole nodes of work at any hour
     H f <= 24 nodes d, sum nodes d <= y  and all of their days

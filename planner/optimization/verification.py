@@ -217,8 +217,10 @@ def _check_homes(plan: VerifiedPlan) -> Iterator[Violation]:
 
 def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
     """A gang over several nodes has all of them in one place: rented nodes that one fabric joins, unless any network
-    will do; of owned and committed nodes as many as it takes."""
+    will do; of owned and committed nodes as many as it takes. At any hour gangs of one size do no more than so many
+    whole gangs can."""
     active = active_units(plan)
+    gang_hours: dict[tuple[tuple[str, ...], int, int], float] = defaultdict(float)
     for use in plan.decisions.shares:
         span, resource = use.candidate.nodes_per_gang, plan.resource(use.candidate)
         if span == 1 or not use.units:
@@ -234,6 +236,12 @@ def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
             count = active[resource.key, use.month]
             if span > count:
                 yield Violation("gang_larger_than_bought", need.workload.name, use.month, span, count)
+            if not need.serving:
+                gang_hours[resource.key, use.month, span] += use.node_hours / span
+    for (key, month, span), hours in gang_hours.items():
+        most = active[key, month] // span * plan.setting.terms.hours_per_month
+        if hours > most * (1 + ROUNDING) + NODE_HOURS_ROUNDING:
+            yield Violation("hours_of_whole_gangs", " ".join(key), month, hours, most)
 
 
 def _check_committed_money(plan: VerifiedPlan) -> Iterator[Violation]:

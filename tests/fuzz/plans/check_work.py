@@ -292,6 +292,20 @@ def gangs_are_whole(answer: Answer) -> Iterator[Fault]:
             yield Fault("whole days of a gang", each["name"], each["count"], f"a multiple of {min(span)}")
 
 
+def gangs_at_work_are_whole(answer: Answer) -> Iterator[Fault]:
+    """Gangs of one size at any hour do no more on owned and committed nodes than so many whole ones can."""
+    at_work: dict[tuple[str, facts.Key, int, int], float] = defaultdict(float)
+    for use in answer.uses:
+        speed = None if answer.work(use).stands else answer.speed(use)
+        is_node = facts.kind_of(use["purchase_option"]) not in ("capacity_block", "calendar")
+        if speed is not None and speed.span > 1 and use["what"] in ("owned", "commitment") and is_node:
+            at_work[use["what"], key_of(use), use["month"], speed.span] += use["node_hours"]
+    for (what, key, month, span), hours in at_work.items():
+        most = HOURS * span * (answer.there[what, key, month] // span)
+        if hours > most * SLACK + 1e-2:
+            yield Fault("hours of whole gangs", f"{key} {month}", hours, most)
+
+
 def _lacks_fabric(speed: Speed, work: Work, key: facts.Key) -> bool:
     """Whether a gang spans rented nodes that nothing joins, or more than are joined."""
     if speed.span == 1 or not key[0] or work.row.get("fabric", "joined") != "joined":
@@ -329,5 +343,5 @@ def jobs_at_once(answer: Answer) -> Iterator[Fault]:
 
 CHECKS = (
     amounts_are_sound, work_is_done, hours_suit_the_work, standing_nodes_are_whole, homes_are_kept, nodes_are_there,
-    gangs_are_whole, jobs_at_once, money_pays_what_runs,
+    gangs_are_whole, gangs_at_work_are_whole, jobs_at_once, money_pays_what_runs,
 )  # fmt: skip

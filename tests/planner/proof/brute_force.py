@@ -77,19 +77,9 @@ class _Search:
         self.linear, self.given, self.capacity = question.linear, question.given, question.capacity
         self.best, self.cut, self.solved = best, cut, 0
         order = (
-            "start",
-            "paid nodes",
-            "on paid nodes",
-            "gang days",
-            "paid",
-            "some",
-            "hired",
-            "nodes",
-            "gangs",
-            "whole",
-            "others",
-            "shared",
-        )
+            "start", "paid nodes", "on paid nodes", "whole gangs", "gang days", "paid", "some",
+            "hired", "nodes", "gangs", "whole", "others", "shared",
+        )  # fmt: skip
         self.whole = sorted(self.linear.whole, key=lambda name: order.index(name[0]))
         self.spanning = [
             name for name in self.linear.numbers if name[0] == "hours" and self._span(name) > 1 and self._is_there(name)

@@ -308,9 +308,9 @@ class Mathematics:
         days.add(days.row((j, t), 0.0), "f", f, node_hours)
 
     def _span(self, j: int, t: int, task: tuple, f: int, node_hours: float) -> None:
-        """A gang on shared nodes has all of them. Committed money pays in each hour for what runs in it: for whole
-        gangs where not all of their work is there in the month; else of q gangs at all hours, and one in a part
-        of them, for those that it suffices for."""
+        """Gangs on shared nodes have all of them: so many whole ones of a size at once. Committed money pays in each
+        hour for what runs in it: for whole gangs where not all of their work is there in the month; else of q gangs at
+        all hours, and one in a part of them, for those that it suffices for."""
         given, way = self.given, self.given.ways[j]
         source, work = given.sources[way.source], given.works[way.work]
         shared = [n for n, s in enumerate(given.sources) if s.kind == "money" and s.pool == source.pool]
@@ -327,26 +327,24 @@ class Mathematics:
             for kind, y in units if is_new else ():
                 family.add(row, kind, y, -part)
             return
-        if (j, t) not in self.gangs:
-            z = self.gangs[j, t] = self._variable("z", 0.0, 1e5 if source.pool else 1.0)
+        alike = way.source, way.span, t
+        hours = self._family("hours of whole gangs", "<=")
+        row = hours.row(alike, 0.0)
+        hours.add(row, "f", f, node_hours)
+        if alike not in self.gangs:
+            z = self.gangs[alike] = self._variable("z", 0.0, 1e5)
+            hours.add(row, "z", z, -way.span * math.fsum(given.block_hours))
             nodes = self._family("all its nodes", "<=")
-            row = nodes.row((j, t), 0.0)
+            row = nodes.row(alike, 0.0)
             nodes.add(row, "z", z, of_gang)
             for kind, y in units:
                 nodes.add(row, kind, y, -1.0)
-        if source.pool:
-            most = self._family("hours of whole gangs", "<=")
-            is_new = (j, t) not in most.rows
-            row = most.row((j, t), 0.0)
-            most.add(row, "f", f, node_hours)
-            if is_new:
-                most.add(row, "z", self.gangs[j, t], -way.span * math.fsum(given.block_hours))
         family = self._family("a whole gang", "<=")
         is_new = (j, t, task) not in family.rows
         row = family.row((j, t, task), 0.0)
         family.add(row, "f", f, 1.0)
         if is_new:
-            family.add(row, "z", self.gangs[j, t], -1.0)
+            family.add(row, "z", self.gangs[alike], -1.0)
 
     def _limits(self) -> None:
         given = self.given

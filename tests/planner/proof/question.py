@@ -133,6 +133,9 @@ class Question:
                 self.entries["at once", way.work, t, b].append((x, 1 / way.granule))
                 if source.kind == "days":
                     self.entries["days at once", way.work, t].append((x, 1 / way.granule))
+            if source.kind == "nodes" and way.span > 1:
+                system = source.place if source.owned else way.source
+                self.entries["whole gangs", system, way.span, t].append((x, 1.0))
             if source.pool:
                 self._pay_nodes(way.source, t, b, x)
             elif source.kind != "days" or way.span == 1:
@@ -162,6 +165,24 @@ class Question:
             self.entries[key].append((nodes, -hours))
             self.take(number, t, b, nodes, hours)
         self.entries[key].append((name, 1.0))
+
+    def _whole_gangs(self) -> None:
+        """Gangs of one size on the nodes of a system, or of a commitment: so many whole ones at once."""
+        given, linear = self.given, self.linear
+        for key, entries in self.entries.items():
+            if key[0] != "whole gangs":
+                continue
+            _, system, span, t = key
+            nodes = [
+                y for n, s in enumerate(given.sources) if system == (s.place if s.owned else n)
+                for y in self.capacity.get((n, t), ())
+            ]  # fmt: skip
+            hours = span * math.fsum(given.block_hours)
+            ways = {name[1]: given.ways[name[1]] for name, _ in entries}.values()
+            most = sum(math.ceil(max(given.works[way.work].monthly) / way.speed / hours - SLACK) for way in ways)
+            gangs = linear.column(key, 0.0, most, whole=True)
+            linear.row(-INFINITY, 0.0, [(gangs, float(span)), *((y, -1.0) for y in nodes)])
+            entries.append((gangs, -hours))
 
     def _pay_gangs(self, n: int, t: int, columns: list[tuple]) -> None:
         """Money pays in each hour for what runs in it. A gang of G nodes takes G times their price, in all of its
@@ -215,12 +236,13 @@ class Question:
         self._operators()
         for k, work in enumerate(given.works):
             self._due(k, work)
+        self._whole_gangs()
         for key, entries in list(self.entries.items()):
             if key[0] in ("nodes", "money", "days"):
                 _, number, t, *rest = key
                 each = 24.0 if key[0] == "days" else given.block_hours[rest[0]]
                 linear.row(-INFINITY, 0.0, [*entries, *((y, -each) for y in self.capacity.get((number, t), ()))])
-            elif key[0] == "on paid nodes":
+            elif key[0] in ("whole gangs", "on paid nodes"):
                 linear.row(-INFINITY, 0.0, entries)
             elif key[0] == "at once":
                 _, k, _, b = key

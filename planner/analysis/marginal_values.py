@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import reduce
 from typing import Literal
 
 from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK, share_work
@@ -20,7 +21,8 @@ from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_
 from planner.optimization.plan_search import SMALL_COLUMNS
 from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import Decisions, PlanningContext
-from planner.optimization.solver import GAP_TARGET, LARGE_COLUMNS, Solution, solve_program
+from planner.optimization.solver import GAP_TARGET, LARGE_COLUMNS, Solution, relax_program, solve_program
+from planner.optimization.solver_model import Basis
 from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue
@@ -59,14 +61,18 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
     now, program = chosen.strategy.present_cost, build_program(problem.setting, problem.scope)
     added = {limit: _grant_more(limit) for limit in program.limits}
     work = share_work(len(added), ALL_LIMITS_WORK)
-    together = _solve_together(program, added)
+    all_raised = reduce(lambda raised, limit: raise_limit(raised, limit, added[limit]), added, program)
+    together = _solve(all_raised)
+    is_large = len(program.columns) > LARGE_COLUMNS
+    basis = relax_program(all_raised).basis if is_large else None  # that of `together`, which is known
     for limit, more in added.items():
         if together.status == "unsolved":
             yield MarginalValue("limit", limit.title, limit.unit, more, None, None, is_known=False)
         elif together.bound >= now * (1 - GAP_TARGET):  # all of them save nothing, so none of them does alone
             yield MarginalValue("limit", limit.title, limit.unit, more, 0.0, 0.0)
         else:
-            yield _build_marginal("limit", limit.title, limit.unit, more, raise_limit(program, limit, more), now, work)
+            raised = raise_limit(program, limit, more)
+            yield _build_marginal("limit", limit.title, limit.unit, more, raised, now, work, basis)
 
 
 def _grant_more(limit: RequestLimit) -> float:
@@ -75,18 +81,11 @@ def _grant_more(limit: RequestLimit) -> float:
     return float(math.ceil(more)) if float(limit.amount).is_integer() else more
 
 
-def _solve(program: LinearProgram, work: float = EXPLAIN_WORK) -> Solution:
-    """A large program only by what its relaxation uses."""
+def _solve(program: LinearProgram, work: float = EXPLAIN_WORK, basis: Basis | None = None) -> Solution:
+    """A large program only by what its relaxation uses, which goes on from a `basis`."""
     if len(program.columns) > LARGE_COLUMNS:
-        return solve_used(program.to_arrays(), work, GAP_TARGET)
+        return solve_used(program.to_arrays(), work, GAP_TARGET, basis=basis)
     return solve_program(program, work=work)
-
-
-def _solve_together(program: LinearProgram, added: Mapping[RequestLimit, float]) -> Solution:
-    """With all limits raised at once."""
-    for limit, more in added.items():
-        program = raise_limit(program, limit, more)
-    return _solve(program)
 
 
 def _build_marginal(
@@ -97,8 +96,9 @@ def _build_marginal(
     program: LinearProgram,
     now: float,
     work: float = EXPLAIN_WORK,
+    basis: Basis | None = None,
 ) -> MarginalValue:
-    solution = _solve(program, work)
+    solution = _solve(program, work, basis)
     is_known = solution.status != "unsolved"
     extra_cost = solution.objective - now if solution.values else None
     if extra_cost is not None and kind == "limit":

@@ -19,6 +19,7 @@ from planner.optimization.solver import (
     relax_program,
     solve_program,
 )
+from planner.optimization.solver_model import Basis
 from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
@@ -112,13 +113,19 @@ def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim)
 
 
 def solve_used(
-    program: ProgramArrays, work: float, gap: float, known: Solution | None = None, *, starts_feasible: bool = False
+    program: ProgramArrays,
+    work: float,
+    gap: float,
+    known: Solution | None = None,
+    *,
+    basis: Basis | None = None,
+    starts_feasible: bool = False,
 ) -> Solution:
     """A good solution of a large program, with the bound of its relaxation: that of the program without the whole
     columns that the relaxation has at 0 (relaxation-enforced neighbourhood search; Berthold, Mathematical Programming
     Computation 6, 2014), and that a `known` solution has at 0, if there is one: the search begins from that. Unsolved:
-    without these columns there is none; others there may be. `starts_feasible`: see `relax_program`."""
-    relaxed = relax_program(program, starts_feasible=starts_feasible)
+    without these columns there is none; others there may be. `basis`, `starts_feasible`: see `relax_program`."""
+    relaxed = relax_program(program, basis, starts_feasible=starts_feasible)
     if not relaxed.values:
         return relaxed
     if known is None:

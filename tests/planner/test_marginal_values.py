@@ -44,6 +44,19 @@ def test_a_node_more_in_the_cheap_region_saves_the_difference(case, monkeypatch,
     assert (east.worth, east.per_unit) == (pytest.approx(-0.4 * HOURS), pytest.approx(-0.4 * HOURS))
 
 
+def test_each_limit_of_a_large_program_goes_on_from_the_relaxation_of_all_of_them(case, monkeypatch):
+    bases, solve = [], marginal_values.solve_used
+
+    def solve_and_record(*program, basis):
+        bases.append(basis)
+        return solve(*program, basis=basis)
+
+    monkeypatch.setattr(marginal_values, "LARGE_COLUMNS", 0)
+    monkeypatch.setattr(marginal_values, "solve_used", solve_and_record)
+    assert [each.worth for each in values(case)] == [pytest.approx(-0.4 * HOURS)]
+    assert [basis is None for basis in bases] == [True, False]
+
+
 def test_limits_share_the_work_of_all_of_them(case, monkeypatch):
     """Of one limit the first search, of all raised at once, has the whole of its work."""
     works, solve = [], marginal_values.solve_program

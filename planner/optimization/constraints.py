@@ -3,8 +3,8 @@
 Committed money pays, in each hour, for nodes that run in that hour, and whole nodes run: for work at any hour it pays
 for n whole nodes of price p at a place, which takes n p of it in all hours of a block, and this work shares their
 hours. Work of G nodes at once takes G p, however few its hours are. Of work that is all done at one place in a month, a
-share f takes f G p in every hour that it runs; where a part is done elsewhere or in another month, money pays for all G
-nodes or for none.
+share f takes f G p in every hour that it runs; where a part is done elsewhere or in another month, money pays for whole
+gangs.
 """
 
 from __future__ import annotations
@@ -97,13 +97,14 @@ def _add_shared_rows(
         elif shared[index].weights and is_done_in_month(need):
             gang_hours = max(program.columns[f].node_hours for f in numbers) / nodes
             share, most = limit_paid_share(gang_hours / month_hours)
-            money, a_gang = ((y, -share) for y in started[index, month]), nodes * shared[index].weight(candidate)
-            program.row(-math.inf, most * a_gang, [*((f, a_gang) for f in numbers), *money])
+            of_gang = nodes * shared[index].weight(candidate)
+            money = ((y, -share) for y in started[index, month])
+            program.row(-math.inf, most * of_gang, [*((f, of_gang) for f in numbers), *money])
         else:
             gangs[index, month, candidate.resource, nodes] += numbers
     for (index, month, resource, nodes), numbers in sorted(gangs.items()):
-        a_gang = nodes * shared[index].weights.get(resource, 1.0)
-        starts = [(y, -1 / a_gang) for y in started[index, month]]
+        of_gang = nodes * shared[index].weights.get(resource, 1.0)
+        starts = [(y, -1 / of_gang) for y in started[index, month]]
         _add_gang_rows(program, demands, numbers, starts, nodes * month_hours)
     usable = _add_paid_nodes(program, shared, started, demands.block_hours, uses)
     for (index, month, block), entries in sorted(uses.used.items()):

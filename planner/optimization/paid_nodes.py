@@ -20,7 +20,7 @@ from planner.optimization.place_program import PlaceProgram
 def pay_whole_nodes(by_place: PlaceProgram) -> PlaceProgram:
     """The program with whole nodes: columns and rows after all that it has. The same one where no work at any hour is
     paid with committed money."""
-    rows, program = by_place.capacity, by_place.program.copy()
+    rows = by_place.capacity
     groups = (group for there in by_place.groups.values() for group in there)
     of_money = {rows.sets[group.items]: group.node_price for group in groups if group.is_money}
     capacity: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
@@ -30,6 +30,7 @@ def pay_whole_nodes(by_place: PlaceProgram) -> PlaceProgram:
     paying = {key: by_block for key, by_block in capacity.items() if ANY_HOUR in by_block}
     if not paying:
         return by_place
+    program = by_place.program.copy()
     entries = _read_rows(by_place, [row for by_block in paying.values() for row in by_block.values()])
     starts: dict[int, float] = {}
     for (item_set, month), by_block in paying.items():
@@ -62,22 +63,21 @@ def _add_nodes(
 ) -> None:
     """The nodes of one pool of money in one month, given its rows of capacity by block: places with the same price
     together, in each block where the money also pays for work that stands there, else as many in all of them."""
-    columns = program.columns
+    columns, month_hours = program.columns, math.fsum(block_hours)
     starts = [(number, value) for number, value in rows[ANY_HOUR] if columns[number].kind == "start"]
     at_price: dict[float, list[int]] = defaultdict(list)
     for number, price in rows[ANY_HOUR]:
         if columns[number].kind == "covered" and columns[number].block == ANY_HOUR:
             at_price[round(price, 9)].append(number)
-    blocks = dict(enumerate(block_hours)) if len(rows) > 1 else {ANY_HOUR: math.fsum(block_hours)}
-    money: dict[int, RowEntries] = {block: list(rows.get(block, starts)) for block in blocks}
-    if ANY_HOUR in blocks:
-        money[ANY_HOUR] = list(starts)
+    standing = {block: entries for block, entries in rows.items() if block != ANY_HOUR}
+    blocks = dict(enumerate(block_hours)) if standing else {ANY_HOUR: month_hours}
+    money = {block: list(standing.get(block, starts)) for block in blocks}
     for price, numbers in at_price.items():
         on_nodes: RowEntries = [(number, 1.0) for number in numbers]
         for block, hours in blocks.items():
             nodes = program.column(meaning._replace(block=block), 0.0, math.inf, whole=True)
             money[block].append((nodes, price))
-            on_nodes.append((nodes, -hours / math.fsum(block_hours)))
+            on_nodes.append((nodes, -hours / month_hours))
         program.row(-math.inf, 0.0, on_nodes)
     for each in money.values():
         program.row(-math.inf, 0.0, each)

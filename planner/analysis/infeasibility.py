@@ -16,7 +16,6 @@ from planner.analysis.relaxations import (
 )
 from planner.optimization.limit_relief import (
     Shortage,
-    TargetRelief,
     compute_shortage,
     relax_each_limit,
     relax_each_target,
@@ -85,8 +84,11 @@ def explain_unserved_workloads(
     return tuple(reasons)
 
 
-def explain_infeasibility(name: StrategyName, basis: ReplanningBasis) -> tuple[Message, ...]:
-    """Why a strategy is infeasible, and what would let it be planned."""
+def explain_infeasibility(name: StrategyName, basis: ReplanningBasis, *, is_proven: bool) -> tuple[Message, ...]:
+    """Why a strategy is infeasible, and what would let it be planned. Where that it has no plan `is_proven` not, as
+    its search ended before it came to one: the targets on commitments without which there is a plan."""
+    if not is_proven:
+        return _describe_targets(name, basis.setting, is_proven=False)
     if name == "onprem" and not any(ownable_workloads(basis.setting)):
         return _explain_nothing_owned(basis)
     return _explain_shortfall(name, basis)
@@ -97,11 +99,8 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
     Where not even all of them are in the way, each workload that is left with work undone comes with what would let all
     of it be done: more jobs at once, a later deadline, or single limits of the request that would have to be lifted."""
     setting = basis.setting
-    targets = [
-        _describe_target(each, setting) for each in relax_each_target(name, setting) if each.attainable is not None
-    ]
-    if targets:
-        return tuple(targets)
+    if targets := _describe_targets(name, setting, is_proven=True):
+        return targets
     reliefs = relax_each_limit(name, setting)
     too_low = [_describe_low_limit(each.limit, each.enough) for each in reliefs if each.enough is not None]
     unknown = [message("limit_not_examined", limit=each.limit.title) for each in reliefs if not each.is_known]
@@ -200,14 +199,19 @@ def _list_ways_to_finish(name: StrategyName, index: int, basis: ReplanningBasis)
         yield message("would_be_done", workload=need.workload.name, without=sufficient.limits)
 
 
-def _describe_target(relief: TargetRelief, setting: PlanningContext) -> Message:
-    """A target that is in the way; where the choice is partial, what was left out was not looked at."""
-    return message(
-        "target_too_high",
-        limit=relief.name,
-        target=relief.target,
-        attainable=relief.attainable,
-        in_part=setting.choice.is_partial,
+def _describe_targets(name: StrategyName, setting: PlanningContext, *, is_proven: bool) -> tuple[Message, ...]:
+    """The targets that are in the way alone; where the choice is partial, what was left out was not looked at."""
+    return tuple(
+        message(
+            "target_too_high",
+            limit=each.name,
+            target=each.target,
+            attainable=each.attainable,
+            in_part=setting.choice.is_partial,
+            is_proven=is_proven,
+        )
+        for each in relax_each_target(name, setting)
+        if each.attainable is not None
     )
 
 

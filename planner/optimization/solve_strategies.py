@@ -20,7 +20,8 @@ from planner.result import StrategyName
 from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
-Explain = Callable[[StrategyName], tuple[Message, ...]]
+Explain = Callable[..., tuple[Message, ...]]
+"""The reasons of a strategy (its name) without a plan; `is_proven`: that there is none."""
 """Why a strategy is infeasible."""
 
 
@@ -67,6 +68,7 @@ def solve_verified(
     if result.strategy.status != "infeasible":
         verify_plan(VerifiedPlan(result.strategy, result.decisions, setting, request, catalog))
         return result if explain is None else prove_with_targets(result, setting)
-    if explain is not None and not result.strategy.reasons:
-        return replace(result, strategy=replace(result.strategy, reasons=explain(name)))
+    if explain is not None:
+        reasons = explain(name, is_proven=not result.strategy.is_unsolved)
+        return replace(result, strategy=replace(result.strategy, reasons=(*result.strategy.reasons, *reasons)))
     return result

@@ -39,8 +39,8 @@ SearchAim = Literal["optimum", "root", "bound", "plan", "used", "start"]
 plan; one of used columns; or one to begin another search. That there is none of the last two is not confirmed."""
 IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "root": (0.2, math.inf), "start": (0.03, math.inf)}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
-FIRST_PLAN = 10
-"""Times that work after which a search that has no plan at all ends without one."""
+FIRST_PLAN, FIRST_PLAN_WORK = 10, 3e7
+"""Times that work after which a search that has no plan at all ends without one; or this work, if its own is less."""
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
@@ -277,7 +277,7 @@ def _run_search(
     integer = bool(numbers.whole.any())
     if integer:
         stall = max(ROOT_STALL, ROOT_STALL_SHARE * work) / columns if large else math.inf
-        highs.cbMipInterrupt += _limit_search(work / max(columns, FEWEST_COLUMNS), stall, aim, report)
+        highs.cbMipInterrupt += _limit_search(work, max(columns, FEWEST_COLUMNS), stall, aim, report)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -368,10 +368,11 @@ def _run_relaxation(
     return Solution("optimal", objective, bound, values, reduced, multipliers, basis=read_basis(highs))
 
 
-def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
-    """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
-    enough for its number of nodes, or when it has found nothing better for long, where its aim is a plan, or for
-    `stall` occasions before it branches."""
+def _limit_search(work: float, each: int, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
+    """Ends a search after its work, `each` an occasion (FIRST_PLAN times as much without any plan), or when its gap
+    is small enough for its nodes, or when it has found nothing better for long, where its aim is a plan, or for `stall`
+    occasions before it branches."""
+    occasions, first = work / each, max(work, min(FIRST_PLAN * work, FIRST_PLAN_WORK)) / each
     seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET
     idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
 
@@ -381,7 +382,7 @@ def _limit_search(occasions: float, stall: float, aim: SearchAim, report: Report
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
         if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
-            if seen > FIRST_PLAN * occasions:
+            if seen > first:
                 event.interrupt()
             return
         if report is not None:

@@ -243,6 +243,21 @@ def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(p
     assert kept.status == "optimal"
 
 
+def test_a_search_that_came_to_no_plan_with_a_target_names_the_share_that_has_one(priced, ask, monkeypatch):
+    """The same work: half of it can be covered, whatever the search for more of it came to."""
+    monkeypatch.setattr("planner.optimization.plan_search.solve_small_program", lambda *_, **__: UNSOLVED)
+    catalog = priced({**PRICES, (*AZURE, "on_demand"): 10.0})
+    east = service("east", 1) | {"regions": ["us-east-1"]}
+    azure = service("azure", 1) | {"regions": ["eastus"]}
+    found = plan(ask(east, azure, strategies=["cloud"], limits={"commitment_coverage_min": 0.6}), catalog)
+    unknown, target = found.strategy("cloud").reasons
+    assert (unknown.code, target.code) == ("solver_work_limit", "target_too_high")
+    assert target.text == (
+        "commitment_coverage_min: 60% was not met by any plan that the search came to; 50% is possible under all other"
+        " limits"
+    )
+
+
 def test_targets_that_only_go_with_a_quota_lifted_are_named_beside_it(priced, ask):
     """The one type has a quota of no nodes. Without it, a tenth of the use must be in commitments and no more than a
     quarter of them may end in one quarter: of one node for two months that is all or none. Quota and targets together

@@ -281,7 +281,7 @@ class Occasion:
 )
 def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, nodes, ended_at):
     """Of 40 occasions, five without a better plan or bound end it."""
-    end = solver._limit_search(40.0, 5.0, "optimum", None)
+    end = solver._limit_search(40.0, 1, 5.0, "optimum", None)
     for at in range(1, 60):
         occasion = Occasion(best(at), bound(at), nodes)
         end(occasion)
@@ -302,10 +302,17 @@ def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, en
     """Of 40 occasions above a bound of 50: ten times as many without a plan. A plan at 100 ends a search among used
     columns after a tenth, 4, one until it branches after a fifth, 8, and one for a start after 3 %, 1.2; one at 50.5,
     within 2 %, any after a tenth."""
-    end = solver._limit_search(40.0, math.inf, aim, None)
+    end = solver._limit_search(40.0, 1, math.inf, aim, None)
     occasions = (Occasion(best, 50.0, 1) for _ in range(1_000))
     ended = next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended)
     assert ended == ended_at
+
+
+@pytest.mark.parametrize(("work", "ended_at"), [(2e6, 201), (1e7, 301), (4e7, 401)])
+def test_a_search_without_a_plan_goes_on_for_ten_times_its_work_or_thirty_millions_if_its_own_is_less(work, ended_at):
+    end = solver._limit_search(work, 100_000, math.inf, "optimum", None)
+    occasions = (Occasion(math.inf, 50.0, 1) for _ in range(1_000))
+    assert next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended) == ended_at
 
 
 @pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("used", 1), ("start", 1)])

@@ -155,9 +155,9 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
     "limit_too_low": _limit_too_low,
-    "target_too_high": lambda limit, target, attainable, in_part: (
-        f"{limit}: {target:.0%} is impossible{IN_PART if in_part else ''}; {attainable:.0%} is possible under all"
-        " other limits"
+    "target_too_high": lambda limit, target, attainable, in_part, is_proven: (
+        f"{limit}: {target:.0%} {'is impossible' if is_proven else 'was not met by any plan that the search came to'}"
+        f"{IN_PART if in_part else ''}; {attainable:.0%} is possible under all other limits"
     ),
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
     "limits_in_the_way_together": lambda limits: f"all work could be done without {' and '.join(limits)}",

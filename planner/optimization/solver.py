@@ -44,8 +44,8 @@ FIRST_PLAN, FIRST_PLAN_WORK = 10, 3e7
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
-GLANCED_COLUMNS = 100_000
-"""Of larger programs the presolve alone may take a minute."""
+GLANCED_COLUMNS, RELAXED_COLUMNS = 30_000, 100_000
+"""Of larger programs the presolve takes 20 s and more, the relaxation 2 to 5; of the largest either may take long."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 PROOF_ONLY: Mapping[str, float | str] = {
@@ -317,13 +317,11 @@ def relax_program(
 
 
 def is_impossible(program: LinearProgram) -> bool:
-    """Whether a program has no solution, so far as the beginning of a search shows it: of the largest, nothing."""
+    """Whether the beginning of a search shows that there is no solution; of large programs their relaxation, of the
+    largest nothing."""
     if len(program.columns) > GLANCED_COLUMNS:
-        return False
-    numbers = program.to_arrays()
-    work = GLANCE * len(numbers.cost)
-    search = partial(_search_program, numbers, TIME_LIMIT_S, None, None, work, GAP_TARGET)
-    return _solve_once(_digest_program(numbers, ("glance",)), search).status == "infeasible"
+        return len(program.columns) <= RELAXED_COLUMNS and relax_program(program).status == "infeasible"
+    return solve_program(program, work=GLANCE * len(program.columns)).status == "infeasible"
 
 
 def find_conflict(numbers: ProgramArrays) -> NDArray[np.float64] | None:

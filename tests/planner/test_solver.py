@@ -249,12 +249,15 @@ def test_a_small_program_without_a_solution_is_not_searched():
     assert solve_small_program(program, work=1e6).status == "infeasible"
 
 
-def test_the_beginning_of_a_search_may_show_that_nothing_is_possible():
-    """Two columns of at most 10 are 20 at most, not 21."""
+@pytest.mark.parametrize("sizes", [{}, {"GLANCED_COLUMNS": 0}, {"GLANCED_COLUMNS": 0, "RELAXED_COLUMNS": 0}])
+def test_the_beginning_of_a_search_or_a_relaxation_may_show_that_nothing_is_possible(monkeypatch, sizes):
+    """Two columns of at most 10 are 20 at most, not 21. Of the largest programs nothing is shown."""
+    for name, columns in sizes.items():
+        monkeypatch.setattr(solver, name, columns)
     for least, is_none in ((21.0, True), (20.0, False)):
         program = whole_columns([1.0, 1.0], 10)
         program.row(least, math.inf, [(0, 1.0), (1, 1.0)])
-        assert is_impossible(program) is is_none
+        assert is_impossible(program) is (is_none and len(sizes) < 2)
 
 
 class Occasion:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from planner.optimization.market_bound import prove_with_targets
 from planner.optimization.search_progress import name_search, report_phase
@@ -20,9 +20,11 @@ from planner.result import StrategyName
 from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
-Explain = Callable[..., tuple[Message, ...]]
-"""The reasons of a strategy (its name) without a plan; `is_proven`: that there is none."""
-"""Why a strategy is infeasible."""
+
+class Explain(Protocol):
+    """Why a strategy is infeasible; `is_proven`: that it has no plan, not only that none was found."""
+
+    def __call__(self, name: StrategyName, /, *, is_proven: bool) -> tuple[Message, ...]: ...
 
 
 def solve_strategies(

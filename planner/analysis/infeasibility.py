@@ -85,8 +85,8 @@ def explain_unserved_workloads(
 
 
 def explain_infeasibility(name: StrategyName, basis: ReplanningBasis, *, is_proven: bool) -> tuple[Message, ...]:
-    """Why a strategy is infeasible, and what would let it be planned. Where that it has no plan `is_proven` not, as
-    its search ended before it came to one: the targets on commitments without which there is a plan."""
+    """Why a strategy is infeasible, and what would let it be planned. Not `is_proven`: its search ended before it came
+    to a plan; then the targets on commitments that are in the way alone, with the shares that have a plan."""
     if not is_proven:
         return _describe_targets(name, basis.setting, is_proven=False)
     if name == "onprem" and not any(ownable_workloads(basis.setting)):

@@ -40,7 +40,7 @@ plan; one of used columns; or one to begin another search. That there is none of
 IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "root": (0.2, math.inf), "start": (0.03, math.inf)}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
 FIRST_PLAN, FIRST_PLAN_WORK = 10, 3e7
-"""Times that work after which a search that has no plan at all ends without one; or this work, if its own is less."""
+"""Times its work after which a search without any plan ends, but not beyond this work unless its own is more."""
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
@@ -367,8 +367,8 @@ def _run_relaxation(
 
 
 def _limit_search(work: float, each: int, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
-    """Ends a search after its work, `each` an occasion (FIRST_PLAN times as much without any plan), or when its gap
-    is small enough for its nodes, or when it has found nothing better for long, where its aim is a plan, or for `stall`
+    """Ends a search after its work, `each` an occasion (without any plan as FIRST_PLAN says), or when its gap is small
+    enough for its nodes, or when it has found nothing better for long, where its aim is a plan, or for `stall`
     occasions before it branches."""
     occasions, first = work / each, max(work, min(FIRST_PLAN * work, FIRST_PLAN_WORK)) / each
     seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET

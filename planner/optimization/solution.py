@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
@@ -156,8 +156,9 @@ def describe_purchase(setting: PlanningContext, order: ResourceOrder, shares: It
     else:
         assert resource.quote is not None
         term = resource.quote.price.term_months or len(working)
-        # with support plan and tax, as the upfront payment
-        per_month = math.fsum(p.amount for p in paid if p.at == "end" and p.month == month)
+        # with support plan and tax, as the upfront payment; the last month of a plan has the fees beyond it, too
+        within = replace(setting, terms=replace(terms, charge_beyond_horizon=False))
+        per_month = math.fsum(p.amount for p in purchase_payments(within, order) if (p.month, p.at) == (month, "end"))
     return Purchase(
         month=month,
         what="owned" if node is not None else "commitment",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.application import plan
+from planner.reports._content.order_payments import find_order_payments
+from planner.reports.terraform.provider_extras import monthly_bill
 
 FREE = {"failure_interval_accelerator_hours": 1e12}
 """Switches failures off, so that a sum has one term less."""
@@ -177,6 +179,33 @@ def test_an_upfront_commitment_is_paid_at_once_and_a_partial_one_in_part(priced,
         (bought,) = cloud.purchases
         assert (bought.upfront, bought.per_month) == pytest.approx((upfront, per_month))
         assert cloud.total_cost == pytest.approx(8760)
+
+
+@pytest.mark.parametrize(
+    ("option", "upfront", "per_month"),
+    [("reserved_1y_partial_upfront", 4380.0, 365.0), ("reserved_1y_no_upfront", 0.0, 730.0)],
+)
+@pytest.mark.parametrize("beyond", ["full", "pro_rata"])
+def test_a_commitment_of_the_last_month_is_billed_by_the_month(priced, ask, option, upfront, per_month, beyond):
+    """One V100 in the second of two months. A year at 1 an hour owes 8,760 or, pro rata, 730; on demand the month costs
+    20 x 730 = 14,600. The bill of a month is 8,760 / 12 = 730, or half of it beside half upfront, whatever the plan
+    charges at its end for the eleven months beyond it."""
+    prices = {
+        ("aws", "us-east-1", "p3.2xlarge", "on_demand"): 20.0,
+        ("aws", "us-east-1", "p3.2xlarge", option): 1.0,
+    }
+    demand = {"accelerator_hours_per_month": [0, 730], "accelerator": "V100"}
+    job = {"name": "job", "kind": "training", "demand": demand}
+    request = ask(job, months=2, strategies=["cloud"], commitments_beyond_horizon=beyond)
+    made = plan(request, priced(prices))
+    (bought,) = made.strategy("cloud").purchases
+    assert (bought.month, bought.usable_to) == (2, 13)
+    assert bought.per_month == pytest.approx(per_month)
+    assert bought.upfront == pytest.approx(upfront if beyond == "full" else upfront / 12)
+    assert made.strategy("cloud").total_cost == pytest.approx(8760 if beyond == "full" else 730)
+    (fee,) = find_order_payments(made, "cloud", bought).per_month
+    assert made.ledger.lines[fee.line].rate_value == pytest.approx(per_month)
+    assert monthly_bill(made, made.strategy("cloud"), "aws") == pytest.approx((0, per_month))
 
 
 def test_a_commitment_beyond_the_horizon_is_owed_in_full_or_pro_rata(priced, ask, hours):

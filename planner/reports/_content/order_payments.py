@@ -75,6 +75,7 @@ def _monthly(lines: Sequence[tuple[int, AuditLine]], purchase: Purchase) -> Iter
         for number, line in lines:
             if line.at == "end" and line.first <= purchase.month <= line.last:
                 yield OrderPayment(number, line.priced_in or purchase.month)
+                return  # what follows in the last month of a plan are the fees beyond it
         return
     month = min((line.first for _, line in lines if line.category in RUNNING), default=0)
     for number, line in lines:

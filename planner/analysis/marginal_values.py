@@ -18,11 +18,12 @@ from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK, sha
 from planner.optimization.linear_program import LinearProgram, RequestLimit, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
-from planner.optimization.plan_search import SMALL_COLUMNS
 from planner.optimization.program_parts import solve_used
+from planner.optimization.search_limits import SMALL_COLUMNS
 from planner.optimization.solution import Decisions, PlanningContext
-from planner.optimization.solver import GAP_TARGET, LARGE_COLUMNS, Solution, relax_program, solve_program
+from planner.optimization.solver import GAP_TARGET, Solution, relax_program, solve_program
 from planner.optimization.solver_model import Basis
+from planner.optimization.solver_options import LARGE_COLUMNS
 from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue

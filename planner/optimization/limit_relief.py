@@ -23,7 +23,8 @@ from planner.optimization.model import build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import LARGE_COLUMNS, SearchAim, Solution, find_conflict, solve_program
+from planner.optimization.solver import Solution, find_conflict, solve_program
+from planner.optimization.solver_options import LARGE_COLUMNS, SearchAim
 from planner.optimization.strategy import NEGLIGIBLE_SHARE
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from planner.optimization.home_selection import keep_homes, rank_homes, rank_overflow
 from planner.optimization.model import StrategyScope, count_columns
-from planner.optimization.plan_search import EFFORTS
 from planner.optimization.promising_stays import relax_promising
+from planner.optimization.search_limits import EFFORTS
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place
 from planner.optimization.strategy import SolvedStrategy, strategy_scope

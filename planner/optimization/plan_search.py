@@ -29,13 +29,13 @@ from planner.optimization.model import StrategyScope, build_program, count_colum
 from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import FAR_GAP, drop_costly_values, solve_parts, solve_settled, solve_used
 from planner.optimization.promising_stays import PromisingStays, relax_promising
+from planner.optimization.search_limits import EFFORTS, SMALL_COLUMNS, SearchLimits
 from planner.optimization.search_progress import bounds_listener
-from planner.optimization.solution import PlanningContext, SearchEffort
+from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import (
     GAP_TARGET,
     NO_SOLUTION,
     UNSOLVED,
-    SearchAim,
     Solution,
     is_impossible,
     relax_program,
@@ -43,11 +43,10 @@ from planner.optimization.solver import (
     solve_small_program,
     take_if_whole,
 )
+from planner.optimization.solver_options import SearchAim
 from planner.optimization.stays import Place
 from pricing.frozen_values import dataclass
 
-SMALL_COLUMNS = 6_000
-"""Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
 LARGE_WORK = 0.2
@@ -66,38 +65,6 @@ MORE_HOMES, NEARLY_ALL = 4, 2
 """Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns."""
 MORE_WORK = 0.1
 """Of the work of a search, for a better plan among more homes: a search without any plan has ten times as much."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchLimits:
-    """How long to search: the `small_gap` that ends the search of a small program, `whole_columns` of a larger one that
-    is searched whole, `nearest` homes of each workload for the first plan, the `work` of a search, and the `gap` that
-    ends it. `near`: a gap within which homes that were found by moves are good enough. Where they are not, a program by
-    place of at most `place_columns` columns chooses among all homes, and its bound is that of all; a larger one among
-    the nearest, where it `chooses_nearest`. `rounds`: of the relaxation of very many stays. `far`: a large program of
-    the homes of cheaper plans is not searched where its relaxation is farther from the plan."""
-
-    small_gap: float
-    whole_columns: int
-    nearest: int
-    work: float
-    gap: float
-    near: float
-    place_columns: int
-    chooses_nearest: bool
-    rounds: int
-    far: float
-
-
-EFFORTS: Mapping[SearchEffort, SearchLimits] = {
-    # rough: homes of the relaxation, without a bound
-    "rough": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 0, 1e7, 5e-3, GAP_TARGET, 0, True, 1, 0.0),
-    "close": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 2e7, GAP_TARGET, GAP_TARGET, 8_000, False, 2, 0.0),
-    "coarse": SearchLimits(1e-3, SMALL_COLUMNS, 1, 1e6, 5e-3, FAR_GAP, 8_000, False, 1, 0.0),
-    "quick": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False, 2, 0.0),
-    "standard": SearchLimits(GAP_TARGET, 40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True, 8, 0.02),
-    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True, 40, math.inf),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +212,8 @@ class _Search:
         while best is None or not self._is_enough(best, tried):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             is_known = best is not None and bool(best.solution.values)
-            plan = (self._with_less_work() if is_known else self).solve_homes(homes, self._nearest_overflow(more))
+            searched = self._with_less_work() if is_known else self
+            plan = searched.solve_homes(homes, self._nearest_overflow(more), confirms=more >= most)
             best, tried = plan if best is None else _cheaper(best, plan), len(plan.program.columns)
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
             if is_known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
@@ -331,7 +299,7 @@ class _Search:
             for need, places in enumerate(near)
         ]
         most = choice.cost * (1 + UNITS_LOSS)
-        plan = self.solve_homes(choice.used, named, choice.units)
+        plan = self.solve_homes(choice.used, named, choice.units, most=most)
         is_large = len(plan.program.columns) > HOURLY_COLUMNS
         if is_large and (not plan.solution.values or plan.solution.objective > most):
             plan = _cheaper(plan, self.solve_homes(choice.used, named, choice.units, at_least=True))
@@ -353,9 +321,12 @@ class _Search:
         units: Mapping[tuple[int, int], float] | None = None,
         *,
         at_least: bool = False,
+        most: float = math.inf,
+        confirms: bool = False,
     ) -> SearchedPlan:
         """The problem of some homes and places for overflow; with these `units` at each start (its owner and month), or
-        `at_least` as many."""
+        `at_least` as many. Unsolved where the relaxation costs more than `most`, unless it is a large program.
+        `confirms`: where there is no plan, that is confirmed."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
         if program is not None:
             closed = close_homes(program, part, homes, overflow)
@@ -363,8 +334,11 @@ class _Search:
             part, scope = keep_homes(part, scope, homes, overflow)
             closed = program = build_program(part, scope)
         fixed = closed if units is None else fix_starts(closed, units, at_least=at_least)
-        aim: SearchAim = "plan" if self.whole is None else "start"
-        solution = self._solve_from_hours(fixed) if units is None and len(fixed.columns) > HOURLY_COLUMNS else None
+        aim: SearchAim = "start" if self.whole is not None else "plan" if confirms else "trial"
+        is_large = len(fixed.columns) > HOURLY_COLUMNS
+        solution = self._solve_from_hours(fixed) if units is None and is_large else None
+        if most < math.inf and not is_large and not _may_cost(fixed, most):
+            solution = UNSOLVED
         if solution is None:
             solution = solve_parts(fixed, limits.work, limits.gap, aim)
         cut = solution.cut_by_clock or self.ranking.cut_by_clock
@@ -377,6 +351,12 @@ class _Search:
         work, gap = self.limits.work, self.limits.gap
         by_hour = solve_parts(fix_starts(program, {}), work * HOURLY_WORK, HOURLY_GAP, "start")
         return solve_used(program.to_arrays(), work, gap, by_hour) if by_hour.values else None
+
+
+def _may_cost(program: LinearProgram, most: float) -> bool:
+    """Whether a plan of a program may cost so much and no more: its relaxation does."""
+    relaxed = relax_program(program.to_arrays())
+    return relaxed.cut_by_clock or (relaxed.status != "infeasible" and relaxed.objective <= most)
 
 
 def _read_units(plan: SearchedPlan) -> dict[tuple[int, int], float]:

@@ -11,15 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram, ProgramArrays
-from planner.optimization.solver import (
-    LARGE_COLUMNS,
-    NO_SOLUTION,
-    SearchAim,
-    Solution,
-    relax_program,
-    solve_program,
-)
+from planner.optimization.solver import NO_SOLUTION, Solution, relax_program, solve_program
 from planner.optimization.solver_model import Basis
+from planner.optimization.solver_options import LARGE_COLUMNS, SearchAim
 from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:
@@ -104,7 +98,7 @@ def solve_settled(program: LinearProgram, solution: Solution) -> Solution:
 def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim) -> Solution:
     """For a start or a plan, a large part only by the columns that its relaxation uses, unless that is nearer than
     FAR_GAP but not near enough: searches of such parts are long."""
-    if aim in ("start", "plan") and len(program.cost) > LARGE_COLUMNS:
+    if aim in ("start", "plan", "trial") and len(program.cost) > LARGE_COLUMNS:
         used = solve_used(program, work, gap)
         if used.status == "infeasible" or used.is_within(gap) or (used.values and not used.is_within(FAR_GAP)):
             return used

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
 from planner.optimization.search_progress import note_cut, seconds_left
 from planner.optimization.solver_model import Basis, load_solver, read_basis, set_basis
+from planner.optimization.solver_options import AGGREGATION, LARGE_COLUMNS, SMALL_SEARCH, SearchAim, options_of
 from planner.request.errors import InternalError
 from planner.supply.recent_values import RecentValues
 from pricing.frozen_values import dataclass
@@ -34,10 +35,12 @@ SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns, FEWEST_COLUMNS at least. Counted, so that the same program ends the same on every machine."""
 FEWEST_COLUMNS = 1_000
-SearchAim = Literal["optimum", "root", "bound", "plan", "used", "start"]
-"""The purpose of a search: the optimum with its proof, or the best before it branches; the bound, from a good plan; a
-plan; one of used columns; or one to begin another search. That there is none of the last two is not confirmed."""
-IDLE_SHARES = {"plan": (0.1, 0.02), "used": (0.1, math.inf), "root": (0.2, math.inf), "start": (0.03, math.inf)}
+IDLE_SHARES = {
+    **dict.fromkeys(("plan", "trial"), (0.1, 0.02)),
+    "used": (0.1, math.inf),
+    "root": (0.2, math.inf),
+    "start": (0.03, math.inf),
+}
 """A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
 FIRST_PLAN, FIRST_PLAN_WORK = 10, 3e7
 """Times its work after which a search without any plan ends, but not beyond this work unless its own is more."""
@@ -48,35 +51,6 @@ GLANCED_COLUMNS, RELAXED_COLUMNS = 30_000, 100_000
 """Of larger programs the presolve takes 20 s and more, the relaxation 2 to 5; of the largest either may take long."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
-PROOF_ONLY: Mapping[str, float | str] = {
-    "mip_heuristic_effort": 0.0,
-    "mip_heuristic_run_rens": False,
-    "mip_heuristic_run_rins": False,
-    "mip_heuristic_run_root_reduced_cost": False,
-    "mip_allow_restart": True,
-}
-"""The solver without its search for plans: half of the time of a program that begins from a good one. A second presolve
-brings the bound near in half of the time (10 workloads x 36 months)."""
-ROOT_ONLY: Mapping[str, float | str] = {"mip_max_nodes": 1}
-"""The solver until it branches: the choice of the first branches of 40,264 columns took 63 s without counted work."""
-SMALL_SEARCH: Mapping[str, float | str] = {"mip_heuristic_run_feasibility_jump": False}
-"""The solver without its first guess at a plan, which takes half of the time of a small program."""
-AGGREGATION = 1 << 12
-"""The rule of the presolve of HiGHS 1.15.1 that substitutes free columns. On the relaxation of one job with a leased
-node (7,115 columns) it takes 62 s and more, all else 0.05 s. It leaves rows so dense that each round of cuts of a
-search may take 5 s (11,512 columns; without it the whole search 15 s), and the probing that follows 115 s (4,014
-columns; without it the whole search 0.2 s). On others leaving it out costs nothing."""
-AGGREGATED_COLUMNS = 2_000
-"""Programs of at most so many columns are searched with that rule."""
-ENUMERATION = 1 << 16
-"""The rule of that presolve that tries all values of a few columns. It takes programs for impossible that have
-solutions: one of 58,485 columns, whose search without any presolve ends with a plan three times as dear."""
-LARGE_COLUMNS = 5_000
-LARGE_SEARCH: Mapping[str, float | str] = {"mip_allow_restart": False, "mip_heuristic_run_rens": False}
-"""The solver in programs of more than LARGE_COLUMNS columns: without a second presolve after the first rounds of cuts,
-which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven end in 6 to 42 s
-without it, with the same plan and proof, one without proof); and without a search among the values of the relaxation,
-of up to 22 s, which found no better plan."""
 ROOT_STALL, ROOT_STALL_SHARE, STALLED_BOUND = 1.5e6, 0.05, 1e-3
 """Work (or that share of all work, where it is more) after which a search of a program of more than LARGE_COLUMNS
 columns ends that has not branched yet, has a plan, and found no better one and no bound that is better by this share of
@@ -176,7 +150,7 @@ def _search_program(
 ) -> Solution:
     run = partial(_run_search, numbers, time_limit_s, start, report)
     solution = run(work, gap, aim, options)
-    if solution.status == "infeasible" and aim not in ("used", "start") and numbers.whole.any():
+    if solution.status == "infeasible" and aim not in ("trial", "used", "start") and numbers.whole.any():
         # Rules of the presolve of HiGHS 1.15.1 took programs for infeasible that have solutions (its issue 3296).
         columns = len(numbers.cost)
         enough = work / FIRST_PLAN if columns <= LARGE_COLUMNS else CONFIRMATION * columns
@@ -265,10 +239,7 @@ def _run_search(
     import highspy
 
     columns = len(numbers.cost)
-    of_size = {"presolve_rule_off": ENUMERATION | (0 if columns <= AGGREGATED_COLUMNS else AGGREGATION)}
-    large = LARGE_SEARCH if columns > LARGE_COLUMNS else {}
-    of_aim = {"bound": PROOF_ONLY, "root": ROOT_ONLY}.get(aim, {})
-    options = {"random_seed": 0, "mip_rel_gap": gap, **of_size, **large, **of_aim, **(more or {})}
+    options = {"random_seed": 0, "mip_rel_gap": gap, **options_of(columns, aim), **(more or {})}
     highs = load_solver(numbers, time_limit=seconds_left(time_limit_s), **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
@@ -276,7 +247,7 @@ def _run_search(
         highs.setSolution(known)
     integer = bool(numbers.whole.any())
     if integer:
-        stall = max(ROOT_STALL, ROOT_STALL_SHARE * work) / columns if large else math.inf
+        stall = max(ROOT_STALL, ROOT_STALL_SHARE * work) / columns if columns > LARGE_COLUMNS else math.inf
         highs.cbMipInterrupt += _limit_search(work, max(columns, FEWEST_COLUMNS), stall, aim, report)
     highs.run()
     status = highs.getModelStatus()

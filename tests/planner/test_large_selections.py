@@ -10,7 +10,7 @@ import pytest
 from planner.application import plan
 from planner.optimization import home_selection, plan_search, program_parts
 from planner.optimization.linear_program import LinearProgram, ProgramColumn
-from planner.optimization.plan_search import EFFORTS
+from planner.optimization.search_limits import EFFORTS
 from planner.optimization.solver import NO_SOLUTION
 
 EAST = ("aws", "us-east-1")
@@ -152,6 +152,21 @@ def test_units_that_cannot_do_the_work_are_added_to(priced, ask, monkeypatch):
     assert cloud.total_cost == pytest.approx(8760.0)
 
 
+@pytest.mark.parametrize("expected", [1022.0, 100.0])
+def test_units_that_cost_far_more_than_the_choice_expected_are_not_searched(priced, ask, monkeypatch, expected):
+    """A node of each service at 0.7 costs 2 x 730 x 0.7 = 1,022 a month. Where the choice expected 100, its units are
+    chosen anew at once, with the same plan: in both ways the selection is searched once."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    choose, solve, searched = plan_search.find_homes, plan_search.solve_parts, []
+    monkeypatch.setattr(plan_search, "find_homes", lambda *given: replace(choose(*given), cost=expected))
+    monkeypatch.setattr(plan_search, "solve_parts", lambda *given: searched.append(given) or solve(*given))
+    asked = two_services(ask).model_copy(update={"quotas": ()})
+    cloud = plan(asked, priced({**TWO_REGIONS, (*EAST, "g4dn.xlarge", "on_demand"): 0.7})).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(1022.0)
+    assert len(searched) == 1
+
+
 @pytest.mark.parametrize(("places", "dear_hours"), [(4, [730.0]), (1, [730.0, 1460.0])])
 def test_overflow_that_its_place_cannot_take_goes_to_a_near_one(priced, ask, monkeypatch, places, dear_hours):
     """Two services have a T4 of their own each and need one more: the quota of the cheap region is one, so one of them
@@ -208,7 +223,7 @@ def test_a_large_selection_whose_relaxation_has_no_solution_is_not_searched(pric
     cloud = plan(two_services(ask), priced(dict([*TWO_REGIONS.items()][:1]))).strategy("cloud")
     assert cloud.status == "infeasible"
     assert [reason.code for reason in cloud.reasons] == ["limit_too_low", "work_not_done"]
-    assert not {"plan", "start", "used"} & set(aims)
+    assert not {"plan", "trial", "start", "used"} & set(aims)
 
 
 @pytest.mark.parametrize(("least", "searches"), [(3.0, 1), (2.5, 2)])

@@ -298,7 +298,8 @@ def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, 
     ("aim", "best", "ended_at"),
     [
         ("plan", math.inf, 401), ("used", math.inf, 401), ("start", math.inf, 401),
-        ("plan", 100.0, 41), ("used", 100.0, 6), ("start", 100.0, 3), ("plan", 50.5, 6), ("root", 100.0, 10),
+        ("plan", 100.0, 41), ("trial", 100.0, 41), ("used", 100.0, 6), ("start", 100.0, 3),
+        ("plan", 50.5, 6), ("trial", 50.5, 6), ("root", 100.0, 10),
     ],
 )  # fmt: skip
 def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, ended_at):
@@ -318,7 +319,7 @@ def test_a_search_without_a_plan_goes_on_for_ten_times_its_work_or_thirty_millio
     assert next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended) == ended_at
 
 
-@pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("used", 1), ("start", 1)])
+@pytest.mark.parametrize(("aim", "searches"), [("plan", 2), ("trial", 1), ("used", 1), ("start", 1)])
 def test_that_there_is_no_plan_is_confirmed_unless_another_search_follows(monkeypatch, aim, searches):
     searched, run = [], solver._run_search
     monkeypatch.setattr(solver, "_run_search", lambda *given: searched.append(given[0]) or run(*given))

@@ -21,7 +21,11 @@ from hypothesis import strategies as st
 
 from tests.doors.conftest import HOURS, serving
 
-pytestmark = pytest.mark.slow
+# The service runs in a thread of this process: what it uses may draw from the shared generator while a case is made.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies"),
+]
 
 CASES = int(os.environ.get("PLANNER_SCHEMA_CASES", "2000"))
 LEAST_PLANNED = 0.3

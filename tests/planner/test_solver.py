@@ -216,6 +216,34 @@ def test_a_relaxation_from_another_basis_is_another_solution():
         assert (found.values, relax_program(program, other).values) == ((3.0, 1.0), (1.0, 3.0))
 
 
+@pytest.mark.parametrize(
+    ("short", "starts_feasible", "method"),
+    [
+        (1, True, {"solver": "simplex"}), (5, True, {"solver": "ipm"}), (5, False, {"solver": "simplex"}),
+        (15, True, {"solver": "simplex", "simplex_strategy": solver.PRIMAL}),
+    ],
+)  # fmt: skip
+def test_the_shape_of_a_relaxation_tells_its_method_and_the_optimum_is_the_same(
+    monkeypatch, short, starts_feasible, method
+):
+    """Ten tasks, of each of which a node does half a unit for 1. A task with a column for what stays undone, at 3 a
+    unit, is a whole unit: 1 + 0.5 x 3 = 2.5; each of the others half of one: 1."""
+    program = LinearProgram()
+    nodes = [program.column(NODE, 1.0, 1.0, whole=False) for _ in range(10)]
+    undone = [program.column(NODE, 3.0, 1.0, whole=False) for _ in range(short)]
+    for task, node in enumerate(nodes):
+        ways = undone[task::10]
+        program.row(1.0 if ways else 0.5, math.inf, [(node, 0.5), *((column, 1.0) for column in ways)])
+    load, options = solver.load_solver, []
+    monkeypatch.setattr(solver, "INTERIOR_ROWS", 5)
+    monkeypatch.setattr(solver, "load_solver", lambda numbers, **more: options.append(more) or load(numbers, **more))
+    found = solver.relax_program(program, starts_feasible=starts_feasible)
+    assert found.objective == pytest.approx(10 + 1.5 * min(short, 10))
+    assert {name: options[0].get(name) for name in ("solver", "simplex_strategy")} == {
+        "simplex_strategy": None
+    } | method
+
+
 def test_a_small_program_whose_relaxation_is_whole_is_not_searched(monkeypatch):
     """At least 3 units at 2 and 5: 3 of the cheaper. At least 2.5 of them: 2.5 in parts, so a search says 3."""
     searched, run = [], solver._run_search

@@ -335,9 +335,10 @@ class _Search:
             closed = program = build_program(part, scope)
         fixed = closed if units is None else fix_starts(closed, units, at_least=at_least)
         aim: SearchAim = "start" if self.whole is not None else "plan" if confirms else "trial"
-        is_large = len(fixed.columns) > HOURLY_COLUMNS
-        solution = self._solve_from_hours(fixed) if units is None and is_large else None
-        if most < math.inf and not is_large and not _may_cost(fixed, most):
+        solution = None
+        if len(fixed.columns) > HOURLY_COLUMNS:
+            solution = self._solve_from_hours(fixed) if units is None else None
+        elif most < math.inf and not _may_cost(fixed, most):
             solution = UNSOLVED
         if solution is None:
             solution = solve_parts(fixed, limits.work, limits.gap, aim)

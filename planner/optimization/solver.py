@@ -36,7 +36,8 @@ SEARCH_WORK = 4e7
 columns, FEWEST_COLUMNS at least. Counted, so that the same program ends the same on every machine."""
 FEWEST_COLUMNS = 1_000
 IDLE_SHARES = {
-    **dict.fromkeys(("plan", "trial"), (0.1, 0.02)),
+    "plan": (0.1, 0.02),
+    "trial": (0.1, 0.02),
     "used": (0.1, math.inf),
     "root": (0.2, math.inf),
     "start": (0.03, math.inf),
@@ -61,8 +62,8 @@ PRIMAL, PRIMAL_COLUMNS = 4, 2
 eighth to a third of the time of the dual one with five columns a row (2.6 instead of 7.8 to 21 s), but 12 to 27 instead
 of 0.3 to 2.4 s with one."""
 INTERIOR_ROWS, INTERIOR_COLUMNS = 50_000, 1.2
-"""From so many rows, and columns for each, on up to PRIMAL_COLUMNS such a relaxation goes by interior points: 22 s with
-1.5 columns a row (98,190 columns; dual 92, primal 48), but 12 to 17 instead of 2 s with one."""
+"""Such a relaxation with more rows than this goes by interior points, if it has more columns for each than this and at
+most PRIMAL_COLUMNS: 22 s with 1.5 (98,190 columns; dual 92, primal 48), but 12 to 17 instead of 2 s with one."""
 WHOLE = 1e-9
 """A number of units nearer than this to a whole one is one."""
 RELAXATION_ACCURACY = 1e-6

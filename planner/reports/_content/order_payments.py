@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from planner.reports._content.purchase_pools import payment_title
 from planner.result import Plan, Purchase
@@ -72,10 +73,9 @@ def _monthly(lines: Sequence[tuple[int, AuditLine]], purchase: Purchase) -> Iter
     """The payments of a month: of an owned node in its first whole one, in prices of the plan's first month; of a
     commitment in the month of its order."""
     if purchase.what == "commitment":
-        for number, line in lines:
-            if line.at == "end" and line.first <= purchase.month <= line.last:
-                yield OrderPayment(number, line.priced_in or purchase.month)
-                return  # what follows in the last month of a plan are the fees beyond it
+        due = (each for each in lines if each[1].at == "end" and each[1].first <= purchase.month <= each[1].last)
+        for number, line in islice(due, 1):  # the next one, in the last month of a plan, is of the fees beyond it
+            yield OrderPayment(number, line.priced_in or purchase.month)
         return
     month = min((line.first for _, line in lines if line.category in RUNNING), default=0)
     for number, line in lines:

@@ -207,23 +207,22 @@ def keep_homes(
     return replace(setting, choice=choice), replace(allowed, shared=shared)
 
 
-def close_homes(
-    program: LinearProgram,
-    setting: PlanningContext,
-    kept: Sequence[frozenset[Place]],
-    overflow: Sequence[frozenset[Place]],
-) -> LinearProgram:
-    """The whole program with no work other than that of `keep_homes`: its solutions are solutions of both."""
-    stays, takes = _keeps(setting, kept), _takes_overflow(setting, overflow)
-    closed = [
-        step.shared is None and not takes(step.candidate) if step.overflow else not stays(step.candidate)
-        for step in program.steps
-    ]
-    upper = [
-        0.0 if column.kind == "work" and closed[column.owner] else most
-        for column, most in zip(program.columns, program.upper, strict=True)
-    ]
-    return replace(program, upper=upper)
+def keep_plan(program: LinearProgram, planned: LinearProgram, values: Sequence[float]) -> LinearProgram:
+    """The program with the units of a plan at each start and its shares of the work, from which all else follows. The
+    plan has these `values` in a program of some of the homes of this one."""
+    numbers = {step: number for number, step in enumerate(program.steps)}
+    units, shares = {}, {}
+    for column, value in zip(planned.columns, values, strict=True):
+        if column.kind == "start":
+            units[column.owner, column.month] = value
+        elif column.kind == "work" and value > 0:
+            shares[numbers[planned.steps[column.owner]], column.month, column.block] = value
+    lower, upper = list(program.lower), list(program.upper)
+    for number, column in enumerate(program.columns):
+        if column.kind == "work":
+            share = shares.get((column.owner, column.month, column.block), 0.0)
+            lower[number] = upper[number] = min(share, upper[number])
+    return fix_starts(replace(program, lower=lower, upper=upper), units)
 
 
 def fix_starts(

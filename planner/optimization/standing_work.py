@@ -190,7 +190,8 @@ def add_pooled_nodes(
             math.ceil(math.fsum(nodes for _, nodes in entries)),
             whole=True,
         )
-        program.row(-math.inf, 0.0, [*entries, (pool, -1.0)])
+        least = 1.0 if len(entries) == 1 else 0.0  # any part of the work of a single workload takes a whole node
+        program.row(-math.inf, 0.0, [*((share, max(nodes, least)) for share, nodes in entries), (pool, -1.0)])
 
 
 def largest_spot_share(

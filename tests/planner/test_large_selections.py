@@ -119,6 +119,26 @@ def test_no_more_homes_are_searched_once_their_program_is_large(priced, ask, mon
     assert list_programs(2 * first) == [first, again, widened]
 
 
+def test_the_whole_is_searched_from_the_plan_and_its_bound(priced, ask, monkeypatch):
+    """The first plan costs 1,022.00 and its bound is 2 x 365.00. Among all homes of cheaper plans it costs the same and
+    is no nearer to its bound, before these are searched."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "MOST_COLUMNS", 1)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, place_columns=0)})
+    begun, narrow = [], plan_search._Search.narrow
+
+    def narrow_and_record(self, planned):
+        begun.append(narrow(self, planned))
+        return begun[-1]
+
+    monkeypatch.setattr(plan_search._Search, "narrow", narrow_and_record)
+    cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
+    (known,) = begun
+    assert known.solution.objective == pytest.approx(cloud.present_cost)
+    assert known.solution.bound / known.solution.objective == pytest.approx(730 / 1022, rel=1e-5)
+    assert (cloud.total_cost, cloud.status) == (pytest.approx(1022.0), "optimal")
+
+
 @pytest.mark.parametrize("committed", [0.1, 0.6])
 def test_a_large_selection_is_planned_from_work_by_the_hour(priced, ask, monkeypatch, committed):
     """The same two services for two months: a plan by the hour costs 2 x 1,022. A commitment of a year in the dear
@@ -191,11 +211,12 @@ def test_homes_that_are_denied_at_first_are_found_by_the_search_of_the_whole(pri
     assert (None if cloud.status == "infeasible" else pytest.approx(cloud.total_cost)) == cost
 
 
-@pytest.mark.parametrize(("times", "most"), [(0, 3), (2, 2)])
-def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, times, most):
+@pytest.mark.parametrize(("share", "times", "most"), [(1, 0, 3), (1, 2, 2), (0.5, 0, 1)])
+def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, share, times, most):
     """No search for a start finds any plan. Two regions of three are more than half of all columns: the whole is the
-    next that is searched, not all three regions before it."""
+    next that is searched, not all three regions before it; or that is searched and not the two."""
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "MOST_COLUMNS", share)
     monkeypatch.setattr(plan_search, "NEARLY_ALL", times)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1)})
     monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)

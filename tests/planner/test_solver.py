@@ -25,7 +25,6 @@ from planner.optimization.solver import (
     solve_small_program,
 )
 from planner.optimization.solver_model import Basis
-from planner.optimization.solver_options import LARGE_COLUMNS, options_of
 from planner.optimization.strategy import measure_gap, strategy_scope
 from planner.request.errors import InternalError
 from planner.supply import onprem
@@ -339,11 +338,6 @@ def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, en
     occasions = (Occasion(best, 50.0, 1) for _ in range(1_000))
     ended = next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended)
     assert ended == ended_at
-
-
-@pytest.mark.parametrize(("more", "is_again"), [(0, False), (1, True)])
-def test_only_large_programs_are_presolved_again_for_their_bound(more, is_again):
-    assert options_of(LARGE_COLUMNS + more, "bound")["mip_allow_restart"] is is_again
 
 
 @pytest.mark.parametrize(("work", "ended_at"), [(2e6, 201), (1e7, 301), (4e7, 401)])

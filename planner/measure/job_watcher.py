@@ -222,7 +222,7 @@ class _JobWatcher:
             self._notify(f"no output and no progress for {limit:g} s" + (", ended" if self._job.end_stalled else ""))
             if self._job.end_stalled:
                 self._terminate_job()
-        elif self._stalled_since is not None and alive > self._stalled_since:
+        elif self._stalled_since is not None and alive > self._stalled_since and not self._job.end_stalled:
             self._observation.stalls.append((self._stalled_since, alive))
             self._stalled_since = None
 

@@ -162,6 +162,16 @@ def test_a_job_that_hangs_is_ended_where_asked(measure, tmp_path):
     assert found["steady"]["end_seconds"] <= stall[0] + 0.01  # the hang is no part of the rate
 
 
+def test_a_stalled_job_that_prints_while_it_is_ended_has_stalled(measure, tmp_path):
+    told = "print('saved', flush=True); time.sleep(0.5); os._exit(3)"
+    code = f"import os, signal, time; signal.signal(15, lambda *_: exec({told!r})); print('up', flush=True)"
+    code += "; time.sleep(60)"
+    ran = measure("--stall", "2", "--end-stalled", "-o", "own.json", "--", PYTHON, "-c", code)
+    assert (ran.code, ran.out) == (124, "up\nsaved\n")
+    found = kept(tmp_path / "own.json")
+    assert (found["status"], found["job"]["exit_code"]) == ("stalled", 3)
+
+
 def test_a_stall_is_told_and_not_ended_unless_asked(measure, tmp_path):
     # It ends at once: to end slowly were a second stall.
     code = "import os, time; time.sleep(1); print('back', flush=True); os._exit(0)"

@@ -217,7 +217,7 @@ class _Search:
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             is_known = best is not None and bool(best.solution.values)
             more_taking = self._nearest_overflow(more)
-            if not is_known and self._is_nearly_whole(homes, more_taking):
+            if not is_known and self._has_most_columns(homes, more_taking):
                 return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             searched = self._with_less_work() if is_known else self
             plan = searched.solve_homes(homes, more_taking, confirms=more >= most)
@@ -237,10 +237,12 @@ class _Search:
         """For a problem that has a plan already."""
         return replace(self, limits=replace(self.limits, work=MORE_WORK * self.limits.work))
 
-    def _is_nearly_whole(self, homes: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]]) -> bool:
+    def _has_most_columns(self, homes: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]]) -> bool:
         """Whether the problem of these homes is most of one that is searched whole in any case."""
+        if self.columns > self.limits.whole_columns:
+            return False
         part = count_columns(*keep_homes(self.setting, self.allowed, homes, overflow))
-        return part > MOST_COLUMNS * self.columns and self.columns <= self.limits.whole_columns
+        return part > MOST_COLUMNS * self.columns
 
     def _is_enough(self, plan: SearchedPlan, tried: int) -> bool:
         """Whether there is a plan that is not far from its bound, or with more homes the program that was tried last,
@@ -269,6 +271,7 @@ class _Search:
         if not solution.values:
             return None
         cut = solution.cut_by_clock or plan.solution.cut_by_clock
+        # its own bound is of these units and shares alone
         known = replace(solution, cut_by_clock=cut).bounded_by(plan.solution.bound)
         return replace(plan, setting=part, allowed=scope, program=program, solution=known)
 

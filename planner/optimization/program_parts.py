@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 FAR_GAP = 0.05
-"""Distance of a plan from its bound from which on a better plan is looked for while the whole is proven."""
+"""A plan is far from its bound from this distance on: more homes are tried then, and a better bound is looked for."""
 PART_COLUMNS = 1_000
 """Smaller parts are solved with others, in programs of about so many columns."""
 DUAL_ACCURACY = 1e-6

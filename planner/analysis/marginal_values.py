@@ -11,11 +11,12 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Literal
 
+from planner.optimization.home_selection import carry_plan
 from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK, share_work
-from planner.optimization.linear_program import LinearProgram, RequestLimit, raise_limit
+from planner.optimization.linear_program import LinearProgram, RequestLimit, keeps_rows, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.program_parts import solve_used
@@ -53,7 +54,8 @@ def _value_more_demand(chosen: SolvedStrategy, problem: NarrowedProblem) -> Iter
         more = replace(need, monthly=tuple(units * (1 + MORE_WORK) for units in need.monthly))
         grown = replace(setting, demands=replace(setting.demands, needs=(*needs[:index], more, *needs[index + 1 :])))
         program = _build_with_fixed_purchases(grown, problem.scope, chosen.decisions)
-        yield _build_marginal("demand", need.workload.name, need.unit, need.total * MORE_WORK, program, now)
+        solution = _solve(program)
+        yield _build_marginal("demand", need.workload.name, need.unit, need.total * MORE_WORK, solution, now)
 
 
 def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> Iterator[MarginalValue]:
@@ -64,6 +66,9 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
     work = share_work(len(added), ALL_LIMITS_WORK)
     all_raised = reduce(lambda raised, limit: raise_limit(raised, limit, added[limit]), added, program)
     together = _solve(all_raised)
+    is_kept_by = partial(_is_kept, all_raised, together)
+    if is_kept_by(program):  # a plan within the limits as they are: what it saves, no limit does
+        now = min(now, together.objective)
     is_large = len(program.columns) > LARGE_COLUMNS
     basis = relax_program(all_raised).basis if is_large else None  # that of `together`, which is known
     for limit, more in added.items():
@@ -73,13 +78,23 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
             yield MarginalValue("limit", limit.title, limit.unit, more, 0.0, 0.0)
         else:
             raised = raise_limit(program, limit, more)
-            yield _build_marginal("limit", limit.title, limit.unit, more, raised, now, work, basis)
+            solution = together if is_kept_by(raised) else _solve(raised, work, basis)
+            yield _build_marginal("limit", limit.title, limit.unit, more, solution, now)
 
 
 def _grant_more(limit: RequestLimit) -> float:
     """By how much a limit is raised: a tenth of a node is nothing that anybody can be granted."""
     more = limit.amount * MORE_OF_A_LIMIT or 1.0
     return float(math.ceil(more)) if float(limit.amount).is_integer() else more
+
+
+def _is_kept(all_raised: LinearProgram, together: Solution, program: LinearProgram) -> bool:
+    """Whether the plan with all limits raised is one of this program too, where fewer are. Its values may exceed a
+    limit that it needs not: what counts towards one, and costs nothing, may lie above what is used."""
+    values = together.values
+    if not values or keeps_rows(program, values):
+        return bool(values)
+    return bool(carry_plan(program, all_raised, values, EXPLAIN_WORK, GAP_TARGET).values)
 
 
 def _solve(program: LinearProgram, work: float = EXPLAIN_WORK, basis: Basis | None = None) -> Solution:
@@ -94,16 +109,13 @@ def _build_marginal(
     subject: str,
     unit: str,
     added: float,
-    program: LinearProgram,
+    solution: Solution,
     now: float,
-    work: float = EXPLAIN_WORK,
-    basis: Basis | None = None,
 ) -> MarginalValue:
-    solution = _solve(program, work, basis)
     is_known = solution.status != "unsolved"
     extra_cost = solution.objective - now if solution.values else None
     if extra_cost is not None and kind == "limit":
-        if extra_cost > 0:  # the plan itself keeps a higher limit; a cheaper one may not have been found
+        if extra_cost >= 0:  # the plan itself keeps a higher limit; a cheaper one may not have been found
             is_known = solution.bound >= now * (1 - SAVES_NOTHING)
         extra_cost = min(extra_cost, 0.0) if is_known else None
     per_unit = None if extra_cost is None else extra_cost / added

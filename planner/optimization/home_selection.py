@@ -207,9 +207,11 @@ def keep_homes(
     return replace(setting, choice=choice), replace(allowed, shared=shared)
 
 
-def keep_plan(program: LinearProgram, planned: LinearProgram, values: Sequence[float]) -> LinearProgram:
-    """The program with the units of a plan at each start and its shares of the work, from which all else follows. The
-    plan has these `values` in a program of some of the homes of this one."""
+def carry_plan(
+    program: LinearProgram, planned: LinearProgram, values: Sequence[float], work: float, gap: float
+) -> Solution:
+    """A plan as a solution of this program: its units at each start and its shares of the work, from which all else
+    follows. It has these `values` in a program of some of the homes of this one, or with other limits."""
     numbers = {step: number for number, step in enumerate(program.steps)}
     units, shares = {}, {}
     for column, value in zip(planned.columns, values, strict=True):
@@ -222,7 +224,7 @@ def keep_plan(program: LinearProgram, planned: LinearProgram, values: Sequence[f
         if column.kind == "work":
             share = shares.get((column.owner, column.month, column.block), 0.0)
             lower[number] = upper[number] = min(share, upper[number])
-    return fix_starts(replace(program, lower=lower, upper=upper), units)
+    return solve_program(fix_starts(replace(program, lower=lower, upper=upper), units), work=work, gap=gap)
 
 
 def fix_starts(

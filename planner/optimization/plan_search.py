@@ -15,12 +15,12 @@ from planner.optimization.dominance import build_choice_set
 from planner.optimization.home_selection import (
     HomeChoice,
     HomeRanking,
+    carry_plan,
     choose_homes,
     find_homes,
     fix_starts,
     improve_homes,
     keep_homes,
-    keep_plan,
     rank_homes,
     rank_overflow,
 )
@@ -266,8 +266,8 @@ class _Search:
         program = build_program(part, scope) if count_columns(part, scope) <= most else None
         if program is None or len(program.columns) > most:
             return None
-        same = keep_plan(program, plan.program, plan.solution.values)
-        solution = solve_program(same, work=MORE_WORK * self.limits.work, gap=self.limits.gap)
+        work = MORE_WORK * self.limits.work
+        solution = carry_plan(program, plan.program, plan.solution.values, work, self.limits.gap)
         if not solution.values:
             return None
         cut = solution.cut_by_clock or plan.solution.cut_by_clock

@@ -24,13 +24,14 @@ from planner.optimization.search_limits import SMALL_COLUMNS
 from planner.optimization.solution import Decisions, PlanningContext
 from planner.optimization.solver import GAP_TARGET, Solution, relax_program, solve_program
 from planner.optimization.solver_model import Basis
-from planner.optimization.solver_options import LARGE_COLUMNS
 from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue
 
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
+SEARCHED_COLUMNS = 2_500
+"""Of a larger program only the columns of its relaxation are searched: one of 3,757 columns took as long as its plan."""
 SAVES_NOTHING = 1e-3
 """Of the cost: where no plan with a higher limit can save more than this, it saves nothing."""
 
@@ -67,9 +68,9 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
     all_raised = reduce(lambda raised, limit: raise_limit(raised, limit, added[limit]), added, program)
     together = _solve(all_raised)
     is_kept_by = partial(_is_kept, all_raised, together)
-    if is_kept_by(program):  # a plan within the limits as they are: what it saves, no limit does
+    if is_kept_by(program):  # a plan within the limits as they are: no limit saves this
         now = min(now, together.objective)
-    is_large = len(program.columns) > LARGE_COLUMNS
+    is_large = len(program.columns) > SEARCHED_COLUMNS
     basis = relax_program(all_raised).basis if is_large else None  # that of `together`, which is known
     for limit, more in added.items():
         if together.status == "unsolved":
@@ -89,8 +90,8 @@ def _grant_more(limit: RequestLimit) -> float:
 
 
 def _is_kept(all_raised: LinearProgram, together: Solution, program: LinearProgram) -> bool:
-    """Whether the plan with all limits raised is one of this program too, where fewer are. Its values may exceed a
-    limit that it needs not: what counts towards one, and costs nothing, may lie above what is used."""
+    """Whether the plan with all limits raised is one of this program too, where fewer are. Columns that count towards
+    a limit and cost 0 may lie above the use, so the plan may keep a limit that its values exceed."""
     values = together.values
     if not values or keeps_rows(program, values):
         return bool(values)
@@ -98,8 +99,8 @@ def _is_kept(all_raised: LinearProgram, together: Solution, program: LinearProgr
 
 
 def _solve(program: LinearProgram, work: float = EXPLAIN_WORK, basis: Basis | None = None) -> Solution:
-    """A large program only by what its relaxation uses, which goes on from a `basis`."""
-    if len(program.columns) > LARGE_COLUMNS:
+    """A large program only by the columns of its relaxation, which goes on from a `basis`."""
+    if len(program.columns) > SEARCHED_COLUMNS:
         return solve_used(program.to_arrays(), work, GAP_TARGET, basis=basis)
     return solve_program(program, work=work)
 

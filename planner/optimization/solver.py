@@ -42,7 +42,7 @@ IDLE_SHARES = {
     "root": (0.2, math.inf),
     "start": (0.03, math.inf),
 }
-"""A search for a plan ends where this share of its work has found nothing better, once it is within this gap."""
+"""A search for a plan ends where this share of its work brought no better one, once it is within this gap."""
 FIRST_PLAN, FIRST_PLAN_WORK = 10, 3e7
 """Times its work after which a search without any plan ends, but not beyond this work unless its own is more."""
 GLANCE, CONFIRMATION = 0.3, 1.0
@@ -347,7 +347,7 @@ def _run_relaxation(
 
 def _limit_search(work: float, each: int, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
     """Ends a search after its work, `each` an occasion (without any plan as FIRST_PLAN says), or when its gap is small
-    enough for its nodes, or when it has found nothing better for long, where its aim is a plan, or for `stall`
+    enough for its nodes, or when no better plan came for long, where its aim is a plan, or for `stall`
     occasions before it branches."""
     occasions, first = work / each, max(work, min(FIRST_PLAN * work, FIRST_PLAN_WORK)) / each
     seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET

@@ -75,7 +75,7 @@ def present_cost(case):
 @pytest.mark.parametrize("large", [5_000, 0])
 def test_a_node_more_in_the_cheap_region_saves_the_difference(case, monkeypatch, large):
     """A tenth of 10 nodes is one: 730 h x (0.9 - 0.5) = 292.00, searched whole or by what the relaxation uses."""
-    monkeypatch.setattr(marginal_values, "LARGE_COLUMNS", large)
+    monkeypatch.setattr(marginal_values, "SEARCHED_COLUMNS", large)
     [east] = values(case)
     assert (east.added, east.is_known) == (1.0, True)
     assert (east.worth, east.per_unit) == (pytest.approx(-0.4 * HOURS), pytest.approx(-0.4 * HOURS))
@@ -105,7 +105,7 @@ def test_each_limit_of_a_large_program_goes_on_from_the_relaxation_of_all_of_the
         bases.append(basis)
         return solve(*program, basis=basis)
 
-    monkeypatch.setattr(marginal_values, "LARGE_COLUMNS", 0)
+    monkeypatch.setattr(marginal_values, "SEARCHED_COLUMNS", 0)
     monkeypatch.setattr(marginal_values, "solve_used", solve_and_record)
     assert [each.worth for each in values(case_of_two_limits)] == [
         pytest.approx(-0.8 * HOURS),

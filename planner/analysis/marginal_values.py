@@ -31,7 +31,7 @@ from planner.result.marginal_values import MarginalValue
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
 SEARCHED_COLUMNS = 2_500
-"""Of a larger program only the columns of its relaxation are searched: one of 3,757 columns took as long as its plan."""
+"""Of a larger program only the columns of its relaxation are searched: one of 3,757 took as long as its plan."""
 SAVES_NOTHING = 1e-3
 """Of the cost: where no plan with a higher limit can save more than this, it saves nothing."""
 

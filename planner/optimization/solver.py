@@ -37,7 +37,7 @@ columns, FEWEST_COLUMNS at least. Counted, so that the same program ends the sam
 FEWEST_COLUMNS = 1_000
 IDLE_SHARES = {
     "plan": (0.1, 0.02),
-    "trial": (0.1, 0.02),
+    "trial": (0.1, 0.1),
     "used": (0.1, math.inf),
     "root": (0.2, math.inf),
     "start": (0.03, math.inf),
@@ -52,11 +52,11 @@ GLANCED_COLUMNS, RELAXED_COLUMNS = 30_000, 100_000
 """Of larger programs the presolve takes 20 s and more, the relaxation 2 to 5; of the largest either may take long."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
-ROOT_STALL, ROOT_STALL_SHARE, STALLED_BOUND = 1.5e6, 0.05, 1e-3
+STALL, STALL_SHARE, STALLED_BOUND = 1.5e6, 0.05, 1e-3
 """Work (or that share of all work, where it is more) after which a search of a program of more than LARGE_COLUMNS
-columns ends that has not branched yet, has a plan, and found no better one and no bound that is better by this share of
-itself: its rounds of cuts take 0.1 s and more each (a search of 50 s takes 16, 0.42 instead of 0.34 % above its bound;
-one of 48 s takes 31, 11.9 instead of 6.3 %; the same plans)."""
+columns ends that has a plan, and neither a better one nor a bound that is better by this share of itself: its rounds of
+cuts take 0.1 s and more each (a search of 50 s takes 16, 0.42 instead of 0.34 % above its bound; one of 48 s takes 31,
+11.9 instead of 6.3 %; one of 32 s that branches takes 9; the same plans)."""
 PRIMAL, PRIMAL_COLUMNS = 4, 2
 """The primal simplex method, and the columns for each row from which on it is taken where all work may stay undone: an
 eighth to a third of the time of the dual one with five columns a row (2.6 instead of 7.8 to 21 s), but 12 to 27 instead
@@ -251,7 +251,7 @@ def _run_search(
         highs.setSolution(known)
     integer = bool(numbers.whole.any())
     if integer:
-        stall = max(ROOT_STALL, ROOT_STALL_SHARE * work) / columns if columns > LARGE_COLUMNS else math.inf
+        stall = max(STALL, STALL_SHARE * work) / columns if columns > LARGE_COLUMNS else math.inf
         highs.cbMipInterrupt += _limit_search(work, max(columns, FEWEST_COLUMNS), stall, aim, report)
     highs.run()
     status = highs.getModelStatus()
@@ -348,7 +348,7 @@ def _run_relaxation(
 def _limit_search(work: float, each: int, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
     """Ends a search after its work, `each` an occasion (without any plan as FIRST_PLAN says), or when its gap is small
     enough for its nodes, or when no better plan came for long, where its aim is a plan, or for `stall`
-    occasions before it branches."""
+    occasions neither a better plan nor a better bound."""
     occasions, first = work / each, max(work, min(FIRST_PLAN * work, FIRST_PLAN_WORK)) / each
     seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET
     idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
@@ -368,7 +368,7 @@ def _limit_search(work: float, each: int, stall: float, aim: SearchAim, report: 
         near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
         if best < least:
             better, moved, least = seen, seen, best
-        if bound > proven + STALLED_BOUND * abs(proven) or progress.mip_node_count:
+        if bound > proven + STALLED_BOUND * abs(proven):
             moved, proven = seen, bound
         idles = gap <= idle_gap and seen - better > idle_share * occasions
         if near_enough or idles or seen - moved > stall or seen > occasions:

@@ -11,7 +11,7 @@ from planner.application import plan
 from planner.optimization import home_selection, plan_search, program_parts
 from planner.optimization.linear_program import LinearProgram, ProgramColumn
 from planner.optimization.search_limits import EFFORTS
-from planner.optimization.solver import NO_SOLUTION
+from planner.optimization.solver import NO_SOLUTION, Solution
 
 EAST = ("aws", "us-east-1")
 QUOTA = {
@@ -261,6 +261,28 @@ def test_units_are_not_searched_where_homes_alone_have_whole_ones(monkeypatch, l
     found = home_selection._solve_stepwise(program, program.to_arrays(), 1e6, 1e-6)
     assert (found.values, found.objective, len(searched)) == ((1.0, 3.0), 7.0, searches)
     assert found.bound == pytest.approx(1 + 2 * least)
+
+
+@pytest.mark.parametrize(
+    ("most", "proves", "cost", "bound"),
+    [
+        (0.0, True, 7.5, 7.5),  # nothing that adds little: then the whole
+        (0.0, False, 10.0, 5.0),  # the plan stays, and only the relaxation bounds it
+        (0.1, False, 10.0, 5.0),  # a tenth of 5.00 is one unit alone
+        (0.5, False, 7.5, 5.0),  # five of them
+    ],
+)
+def test_units_that_add_little_are_searched_first_and_do_not_bound_the_whole(monkeypatch, most, proves, cost, bound):
+    """Five of something: a pack of ten costs 10.00, each alone 1.50. Half a pack is 5.00, and each alone adds 0.50."""
+    program = LinearProgram()
+    pack = program.column(ProgramColumn("start", 0, 0), 10.0, 1.0, whole=True)
+    alone = program.column(ProgramColumn("start", 1, 0), 1.5, 9.0, whole=True)
+    program.row(5.0, math.inf, [(pack, 10.0), (alone, 1.0)])
+    for name, value in {"EXACT_COLUMNS": 0, "LITTLE_MORE": most}.items():
+        monkeypatch.setattr(plan_search, name, value)
+    known = plan_search.SearchedPlan(None, None, program, Solution("within_gap", 10.0, 0.0, (1.0, 0.0)), 2)
+    found = plan_search._search_whole(known, 1e6, 1e-6, math.inf, proves=proves).solution
+    assert (found.objective, found.bound) == (pytest.approx(cost), pytest.approx(bound))
 
 
 def test_work_due_before_owned_nodes_arrive_is_done_once(priced, ask, monkeypatch):

@@ -306,11 +306,12 @@ class Occasion:
         (lambda at: 100.0 - min(at, 10), lambda _: 50.0, 0, 10 + 5 + 1),
         (lambda _: 100.0, lambda at: 50.0 + min(at, 10), 0, 10 + 5 + 1),
         (lambda _: 100.0, lambda at: 50.0 + 1e-6 * at, 0, 1 + 5 + 1),  # a bound that is better by nothing
-        (lambda _: 100.0, lambda _: 90.0, 1, 40 + 1),  # it branches: only the work ends it
+        (lambda _: 100.0, lambda _: 90.0, 1, 1 + 5 + 1),  # branches that gain nothing, too
+        (lambda _: 100.0, lambda at: 50.0 + 0.1 * at, 1, 40 + 1),
         (lambda _: math.inf, lambda _: 90.0, 0, None),  # no plan yet
     ],
 )
-def test_a_search_that_does_not_get_on_before_it_branches_is_ended(best, bound, nodes, ended_at):
+def test_a_large_search_that_does_not_get_on_is_ended(best, bound, nodes, ended_at):
     """Of 40 occasions, five without a better plan or bound end it."""
     end = solver._limit_search(40.0, 1, 5.0, "optimum", None)
     for at in range(1, 60):

@@ -173,7 +173,7 @@ def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, pr
         if is_large and not (proves and plan.solution.is_within(FAR_GAP)):
             work /= 2 if proves else 1
             little = drop_costly_values(numbers, relaxed, known, LITTLE_MORE)
-            found = solve_program(little, start=known, work=work, gap=gap, aim="optimum", report=report)
+            found = solve_program(little, start=known, work=work, gap=gap)  # reports none of its bounds
             plan = _cheaper(plan, replace(plan, solution=found.bounded_by(plan.solution.bound)))
         if is_large and not proves:
             return plan

@@ -42,9 +42,9 @@ LARGE_SEARCH: Mapping[str, float | str] = {
 """The solver in programs of more than LARGE_COLUMNS columns: without a second presolve after the first rounds of cuts,
 which adds more than a hundred rounds of up to 0.7 s each (of eight searches of 16 to 134 s, seven end in 6 to 42 s
 without it, with the same plan and proof, one without proof); without a search among the values of the relaxation, of
-up to 22 s, and no better plan; without looking for symmetry, 14 of 59 s in one of 20,572 columns, to no
-effect; and without trial branches, 27 s of that search (same plan 21 instead of 35 % above its bound in
-31 instead of 45 s; of 11,422 columns 12 instead of 35 % in the same time)."""
+up to 22 s, and no better plan; without looking for symmetry, 14 of 59 s in one of 20,572 columns, to no effect; and
+without trial branches, 27 s of that search (same plan 21 instead of 35 % above its bound in 31 instead of 45 s; of
+11,422 columns 12 instead of 35 % in the same time)."""
 
 
 def options_of(columns: int, aim: SearchAim) -> dict[str, float | str]:

@@ -11,6 +11,7 @@ from planner.application import plan
 from planner.optimization import home_selection, plan_search, program_parts
 from planner.optimization.linear_program import LinearProgram, ProgramColumn
 from planner.optimization.search_limits import EFFORTS
+from planner.optimization.search_progress import follow_search, name_search
 from planner.optimization.solver import NO_SOLUTION, Solution
 
 EAST = ("aws", "us-east-1")
@@ -281,7 +282,16 @@ def test_units_that_add_little_are_searched_first_and_do_not_bound_the_whole(mon
     for name, value in {"EXACT_COLUMNS": 0, "LITTLE_MORE": most}.items():
         monkeypatch.setattr(plan_search, name, value)
     known = plan_search.SearchedPlan(None, None, program, Solution("within_gap", 10.0, 0.0, (1.0, 0.0)), 2)
-    found = plan_search._search_whole(known, 1e6, 1e-6, math.inf, proves=proves).solution
+    reports, solve = [], plan_search.solve_program
+
+    def solve_and_record(*program, report=None, **settings):
+        reports.append(report is not None)
+        return solve(*program, report=report, **settings)
+
+    monkeypatch.setattr(plan_search, "solve_program", solve_and_record)
+    with follow_search(lambda _: None), name_search("cloud"):
+        found = plan_search._search_whole(known, 1e6, 1e-6, math.inf, proves=proves).solution
+    assert reports == [False, True][: 1 + proves]  # only bounds of the whole are
     assert (found.objective, found.bound) == (pytest.approx(cost), pytest.approx(bound))
 
 

@@ -15,7 +15,7 @@ from functools import partial, reduce
 from typing import Literal
 
 from planner.optimization.home_selection import carry_plan
-from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK, share_work
+from planner.optimization.limit_relief import ALL_LIMITS_WORK, EXPLAIN_WORK, SEARCHED_COLUMNS, share_work
 from planner.optimization.linear_program import LinearProgram, RequestLimit, keeps_rows, raise_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
@@ -30,8 +30,6 @@ from planner.result.marginal_values import MarginalValue
 
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
-SEARCHED_COLUMNS = 2_500
-"""Of a larger program only the columns of its relaxation are searched: one of 3,757 took as long as its plan."""
 SAVES_NOTHING = 1e-3
 """Of the cost: where no plan with a higher limit can save more than this, it saves nothing."""
 

@@ -49,12 +49,12 @@ from pricing.frozen_values import dataclass
 
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
-LARGE_WORK = 0.2
-"""Share of the work of a search that larger ones have: each occasion of theirs takes 0.1 s and more."""
+LARGE_WORK, VERY_FAR_GAP, FAR_BOUND_WORK = 0.2, 0.25, 0.3
+"""Share of the work of a search that larger ones have: each occasion of theirs takes 0.1 s and more. Share of that for
+the bound of all, where the plan stays so far above it (33,333 columns: 11 instead of 28 s, the bound 0.3 % lower)."""
 LITTLE_MORE = 0.01
-"""Of the relaxation: the most that a unit may add in a search for a plan of a large program. One of 37,456 columns has
-its plan there in 17 s; among all columns in 76 s, nine tenths of them for bounds. One of 22,968 columns has a plan that
-is 36 % cheaper there in 9 s and its bound in 10 s more; at once they took 75 s, for a plan 2 % dearer."""
+"""Of the relaxation: the most that a unit may add in a search for a plan of a large program. One of 22,968 columns has
+a plan that is 36 % cheaper there in 9 s and its bound in 10 s more; at once they took 75 s, for a plan 2 % dearer."""
 NEAR_GAP = 0.02
 """From a plan that is nearer to its bound, the whole is searched for the bound alone: from one 2.4 % above it, a
 search of 19,728 columns for a plan, too, took 9 instead of 6 s and found one that is 0.7 % cheaper."""
@@ -67,9 +67,9 @@ HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
 share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
 MORE_HOMES, NEARLY_ALL = 4, 2
 """Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns."""
-MOST_COLUMNS = 0.8
-"""Of all columns: a selection with more is not searched for a first plan. A search of 9,352 columns for one took 18 s,
-that of all 10,779 from its plan 15 s, without it 27 s, with the same plan."""
+MOST_COLUMNS, MOST_KNOWN = 0.8, 0.5
+"""Of all columns: a selection with more is not searched for a first or for a better plan. A search of 9,352 columns for
+one took 18 s, that of all 10,779 from its plan 15 s, without it 27 s, with the same plan."""
 MORE_WORK = 0.1
 """Of the work of a search, for a better plan among more homes: a search without any plan has ten times as much."""
 
@@ -159,10 +159,10 @@ def _search_choice(
 def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, proves: bool) -> SearchedPlan:
     """The best plan of the whole program of a plan that is known, if it has values; the same one where the relaxation
     of a large program is `far` from it. Of a large one first units that add little to its relaxation, unless the plan
-    is near its bound; only these if not `proves`."""
+    is near its bound; only these if not `proves`; if it stays very far then, of all only the bound."""
     numbers, report, known = plan.program.to_arrays(), bounds_listener(), plan.solution
     is_large = len(plan.program.columns) > EXACT_COLUMNS
-    work *= LARGE_WORK if is_large else 1
+    work, stays_far = work * (LARGE_WORK if is_large else 1), False
     if known.values and (relaxed := relax_program(numbers)).values:
         plan = _prove(plan, relaxed.objective)
         is_far = is_large and known.objective - relaxed.objective > far * abs(known.objective)
@@ -175,15 +175,16 @@ def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, pr
             little = drop_costly_values(numbers, relaxed, known, LITTLE_MORE)
             found = solve_program(little, start=known, work=work, gap=gap)  # reports none of its bounds
             plan = _cheaper(plan, replace(plan, solution=found.bounded_by(plan.solution.bound)))
+            stays_far = not plan.solution.is_within(VERY_FAR_GAP)
         if is_large and not proves:
             return plan
         numbers = drop_costly_values(numbers, relaxed, plan.solution)
     solution = solve_program(
         numbers,
         start=plan.solution,
-        work=work,
+        work=work * FAR_BOUND_WORK if stays_far else work,
         gap=gap,
-        aim="bound" if plan.solution.is_within(NEAR_GAP) else "optimum",
+        aim="bound" if stays_far or plan.solution.is_within(NEAR_GAP) else "optimum",
         report=report,
     )
     return _cheaper(plan, replace(plan, solution=solution))
@@ -225,15 +226,15 @@ class _Search:
         tried = 0 if best is None else len(best.program.columns)
         while best is None or not self._is_enough(best, tried):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
-            is_known = best is not None and bool(best.solution.values)
+            known = best if best is not None and best.solution.values else None
             more_taking = self._nearest_overflow(more)
-            if not is_known and self._has_most_columns(homes, more_taking):
-                return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
-            searched = self._with_less_work() if is_known else self
+            if self._compute_share(homes, more_taking) > (MOST_COLUMNS if known is None else MOST_KNOWN):
+                return known or SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
+            searched = self if known is None else self._with_less_work()
             plan = searched.solve_homes(homes, more_taking, confirms=more >= most)
             best, tried = plan if best is None else _cheaper(best, plan), len(plan.program.columns)
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
-            if is_known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
+            if known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
                 return best
             is_last = more >= most or len(whole.columns) <= NEARLY_ALL * tried
             if is_last and not best.solution.values and len(whole.columns) <= limits.whole_columns:
@@ -247,12 +248,11 @@ class _Search:
         """For a problem that has a plan already."""
         return replace(self, limits=replace(self.limits, work=MORE_WORK * self.limits.work))
 
-    def _has_most_columns(self, homes: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]]) -> bool:
-        """Whether the problem of these homes is most of one that is searched whole in any case."""
+    def _compute_share(self, homes: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]]) -> float:
+        """Of these homes in the columns of a problem that is searched whole in any case; 0 of a larger one."""
         if self.columns > self.limits.whole_columns:
-            return False
-        part = count_columns(*keep_homes(self.setting, self.allowed, homes, overflow))
-        return part > MOST_COLUMNS * self.columns
+            return 0.0
+        return count_columns(*keep_homes(self.setting, self.allowed, homes, overflow)) / self.columns
 
     def _is_enough(self, plan: SearchedPlan, tried: int) -> bool:
         """Whether there is a plan that is not far from its bound, or with more homes the program that was tried last,

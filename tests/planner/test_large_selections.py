@@ -212,6 +212,20 @@ def test_homes_that_are_denied_at_first_are_found_by_the_search_of_the_whole(pri
     assert (None if cloud.status == "infeasible" else pytest.approx(cloud.total_cost)) == cost
 
 
+@pytest.mark.parametrize(("share", "most"), [(1.0, 2), (0.5, 1)])
+def test_a_better_plan_is_not_sought_among_most_homes(priced, ask, monkeypatch, share, most):
+    """No plan is near enough; a quota leaves room for both services. Both regions are all columns: they are searched
+    for a better plan, or, as the whole is searched then, not before it."""
+    for name, value in {"SMALL_COLUMNS": 0, "EXACT_COLUMNS": 0, "FAR_GAP": -1.0, "MOST_KNOWN": share}.items():
+        monkeypatch.setattr(plan_search, name, value)
+    searches = record_searches(monkeypatch)
+    request = two_services(ask)
+    request = request.model_copy(update={"quotas": (request.quotas[0].model_copy(update={"limit": 8}),)})
+    cloud = plan(request, priced(TWO_REGIONS)).strategy("cloud")
+    assert cloud.total_cost == pytest.approx(730.0)  # both in the cheap region: 2 x 730 h x 0.5
+    assert max(homes for homes, _ in searches) == most
+
+
 @pytest.mark.parametrize(("share", "times", "most"), [(1, 0, 3), (1, 2, 2), (0.5, 0, 1)])
 def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, share, times, most):
     """No search for a start finds any plan. Two regions of three are more than half of all columns: the whole is the
@@ -265,33 +279,39 @@ def test_units_are_not_searched_where_homes_alone_have_whole_ones(monkeypatch, l
 
 
 @pytest.mark.parametrize(
-    ("most", "proves", "cost", "bound"),
+    ("most", "proves", "cost", "bound", "aim"),
     [
-        (0.0, True, 7.5, 7.5),  # nothing that adds little: then the whole
-        (0.0, False, 10.0, 5.0),  # the plan stays, and only the relaxation bounds it
-        (0.1, False, 10.0, 5.0),  # a tenth of 5.00 is one unit alone
-        (0.5, False, 7.5, 5.0),  # five of them
+        (0.0, True, 7.5, 7.5, "bound"),  # nothing that adds little: then the whole, for its bound: half of 10.00 is far
+        (0.5, True, 7.5, 7.5, "optimum"),  # five of them: a third of 7.50 is not so far
+        (0.0, False, 10.0, 5.0, None),  # the plan stays, and only the relaxation bounds it
+        (0.1, False, 10.0, 5.0, None),  # a tenth of 5.00 is one unit alone
+        (0.5, False, 7.5, 5.0, None),  # five of them
     ],
 )
-def test_units_that_add_little_are_searched_first_and_do_not_bound_the_whole(monkeypatch, most, proves, cost, bound):
+def test_units_that_add_little_are_searched_first_and_do_not_bound_the_whole(
+    monkeypatch, most, proves, cost, bound, aim
+):
     """Five of something: a pack of ten costs 10.00, each alone 1.50. Half a pack is 5.00, and each alone adds 0.50."""
     program = LinearProgram()
     pack = program.column(ProgramColumn("start", 0, 0), 10.0, 1.0, whole=True)
     alone = program.column(ProgramColumn("start", 1, 0), 1.5, 9.0, whole=True)
     program.row(5.0, math.inf, [(pack, 10.0), (alone, 1.0)])
-    for name, value in {"EXACT_COLUMNS": 0, "LITTLE_MORE": most}.items():
+    for name, value in {"EXACT_COLUMNS": 0, "VERY_FAR_GAP": 0.4, "LITTLE_MORE": most}.items():
         monkeypatch.setattr(plan_search, name, value)
     known = plan_search.SearchedPlan(None, None, program, Solution("within_gap", 10.0, 0.0, (1.0, 0.0)), 2)
-    reports, solve = [], plan_search.solve_program
+    reports, aims, solve = [], [], plan_search.solve_program
 
     def solve_and_record(*program, report=None, **settings):
         reports.append(report is not None)
+        aims.append((settings.get("aim"), settings["work"]))
         return solve(*program, report=report, **settings)
 
     monkeypatch.setattr(plan_search, "solve_program", solve_and_record)
     with follow_search(lambda _: None), name_search("cloud"):
         found = plan_search._search_whole(known, 1e6, 1e-6, math.inf, proves=proves).solution
     assert reports == [False, True][: 1 + proves]  # only bounds of the whole are
+    share = 0.5 * plan_search.FAR_BOUND_WORK if aim == "bound" else 0.5
+    assert aims[1:] == ([(aim, pytest.approx(share * plan_search.LARGE_WORK * 1e6))] if proves else [])
     assert (found.objective, found.bound) == (pytest.approx(cost), pytest.approx(bound))
 
 

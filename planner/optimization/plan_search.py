@@ -65,8 +65,9 @@ NEAREST_OVERFLOW = 4
 HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
 """Programs of chosen homes with more columns are planned from work that is paid by the hour, to this gap with this
 share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
-MORE_HOMES, NEARLY_ALL = 4, 2
-"""Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns."""
+MORE_HOMES, NEARLY_ALL, MOST_RELAXED = 4, 2, 100_000
+"""Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns. They
+are not tried where they may be more columns than the third: a relaxation of 267,175 took more than four minutes."""
 MOST_COLUMNS, MOST_KNOWN = 0.8, 0.5
 """Of all columns: a selection with more is not searched for a first or for a better plan. A search of 9,352 columns for
 one took 18 s, that of all 10,779 from its plan 15 s, without it 27 s, with the same plan."""
@@ -230,23 +231,21 @@ class _Search:
             more_taking = self._nearest_overflow(more)
             if self._compute_share(homes, more_taking) > (MOST_COLUMNS if known is None else MOST_KNOWN):
                 return known or SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
-            searched = self if known is None else self._with_less_work()
+            searched = self if known is None else replace(self, limits=replace(limits, work=MORE_WORK * limits.work))
             plan = searched.solve_homes(homes, more_taking, confirms=more >= most)
             best, tried = plan if best is None else _cheaper(best, plan), len(plan.program.columns)
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
             if known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
                 return best
-            is_last = more >= most or len(whole.columns) <= NEARLY_ALL * tried
-            if is_last and not best.solution.values and len(whole.columns) <= limits.whole_columns:
+            following = min(len(whole.columns), MORE_HOMES * tried)
+            is_last = more >= most or following <= NEARLY_ALL * tried
+            is_searched = is_last and len(whole.columns) <= limits.whole_columns
+            if not best.solution.values and (is_searched or (more < most and following > MOST_RELAXED)):
                 return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             if more >= most:
                 return best
             more *= MORE_HOMES
         return best
-
-    def _with_less_work(self) -> _Search:
-        """For a problem that has a plan already."""
-        return replace(self, limits=replace(self.limits, work=MORE_WORK * self.limits.work))
 
     def _compute_share(self, homes: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]]) -> float:
         """Of these homes in the columns of a problem that is searched whole in any case; 0 of a larger one."""
@@ -286,8 +285,9 @@ class _Search:
         return replace(plan, setting=part, allowed=scope, program=program, solution=known)
 
     def _list_all(self, best: SearchedPlan | None) -> PlaceProgram | None:
-        """The program by place of all stays of plans that are cheaper than the best one; None where it is too large."""
-        most_columns = self.limits.place_columns
+        """The program by place of all stays of plans that are cheaper than the best one; None where it is too large,
+        sooner without a plan: the reason that the first choice cannot do the work may be outside of such programs."""
+        most_columns = self.limits.place_columns if best is not None else min(self.limits.place_columns, EXACT_COLUMNS)
         if len(self.promising.program.program.columns) > most_columns:
             return None
         reach = best.solution.objective - self.ranking.bound if best is not None else math.inf

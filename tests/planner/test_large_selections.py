@@ -212,6 +212,23 @@ def test_homes_that_are_denied_at_first_are_found_by_the_search_of_the_whole(pri
     assert (None if cloud.status == "infeasible" else pytest.approx(cloud.total_cost)) == cost
 
 
+@pytest.mark.parametrize(("exact", "among"), [(15_000, None), (0, 2)])
+def test_homes_that_cannot_do_the_work_are_not_chosen_anew_by_a_large_program(priced, ask, monkeypatch, exact, among):
+    """The program by place knows of no quota: its best choice has none of the work of one service. Only a small one
+    chooses among all homes then, a larger one among the two nearest."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EXACT_COLUMNS", exact)
+    asked, choose = [], plan_search.choose_homes
+
+    def choose_and_record(by_place, ranking, nearest, *limits):
+        asked.append(nearest)
+        return choose(by_place, ranking, nearest, *limits)
+
+    monkeypatch.setattr(plan_search, "choose_homes", choose_and_record)
+    cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
+    assert (cloud.total_cost, asked) == (pytest.approx(1022.0), [among])
+
+
 @pytest.mark.parametrize(("share", "most"), [(1.0, 2), (0.5, 1)])
 def test_a_better_plan_is_not_sought_among_most_homes(priced, ask, monkeypatch, share, most):
     """No plan is near enough; a quota leaves room for both services. Both regions are all columns: they are searched
@@ -226,13 +243,18 @@ def test_a_better_plan_is_not_sought_among_most_homes(priced, ask, monkeypatch, 
     assert max(homes for homes, _ in searches) == most
 
 
-@pytest.mark.parametrize(("share", "times", "most"), [(1, 0, 3), (1, 2, 2), (0.5, 0, 1)])
-def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, share, times, most):
+@pytest.mark.parametrize(
+    ("share", "times", "relaxed", "most"),
+    [(1, 0, 100_000, 3), (1, 0, 0, 2), (1, 2, 100_000, 2), (0.5, 0, 100_000, 1)],
+)
+def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, share, times, relaxed, most):
     """No search for a start finds any plan. Two regions of three are more than half of all columns: the whole is the
-    next that is searched, not all three regions before it; or that is searched and not the two."""
+    next that is searched, not all three regions before it; or that is searched and not the two. Nor are the three where
+    they would be too many columns."""
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "MOST_COLUMNS", share)
     monkeypatch.setattr(plan_search, "NEARLY_ALL", times)
+    monkeypatch.setattr(plan_search, "MOST_RELAXED", relaxed)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1)})
     monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
     searches = record_searches(monkeypatch)

@@ -67,7 +67,7 @@ def _value_higher_limits(chosen: SolvedStrategy, problem: NarrowedProblem) -> It
     together = _solve(all_raised)
     is_kept_by = partial(_is_kept, all_raised, together)
     if together.objective < now and is_kept_by(program):  # a plan within the limits as they are: no limit saves this
-        now = min(now, together.objective)
+        now = together.objective
     is_large = len(program.columns) > SEARCHED_COLUMNS
     basis = relax_program(all_raised).basis if is_large else None  # that of `together`, which is known
     for limit, more in added.items():

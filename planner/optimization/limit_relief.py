@@ -48,8 +48,8 @@ LARGE_GAP = 0.05
 """Of the least work that stays undone, and of the least increase of a limit, in programs that are not searched to the
 smallest gap."""
 SEARCHED_COLUMNS = 2_500
-"""Larger programs are first solved by their relaxation, for how little work can stay undone and for what a higher limit
-is worth: whole, one of 4,132 columns took 50 s, and one of 3,757 as long as its plan."""
+"""Of larger programs the columns of the relaxation are searched: for how little work can stay undone (whole, one of
+4,132 columns took 50 s), and for what a higher limit is worth (one of 3,757 took as long as its plan)."""
 MOST_COLUMNS = 30_000
 """Of a program: a relaxation of 56,250 columns took 37 s, a search for a target on commitments of 51,110 33 s."""
 
@@ -95,7 +95,7 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
 
 
 def _find_shortage(program: LinearProgram) -> Solution:
-    """The least; of a larger program by its relaxation, and proven where that is near."""
+    """The least work that stays undone; of a larger program by its relaxation, and by the whole where that is near."""
     columns = len(program.columns)
     if columns <= SEARCHED_COLUMNS:
         return solve_program(program, work=EXPLAIN_WORK)

@@ -35,6 +35,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import (
     GAP_TARGET,
     NO_SOLUTION,
+    RELAXED_COLUMNS,
     UNSOLVED,
     Solution,
     is_impossible,
@@ -65,9 +66,8 @@ NEAREST_OVERFLOW = 4
 HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
 """Programs of chosen homes with more columns are planned from work that is paid by the hour, to this gap with this
 share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
-MORE_HOMES, NEARLY_ALL, MOST_RELAXED = 4, 2, 100_000
-"""Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns. They
-are not tried where they may be more columns than the third: a relaxation of 267,175 took more than four minutes."""
+MORE_HOMES, NEARLY_ALL = 4, 2
+"""Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns."""
 MOST_COLUMNS, MOST_KNOWN = 0.8, 0.5
 """Of all columns: a selection with more is not searched for a first or for a better plan. A search of 9,352 columns for
 one took 18 s, that of all 10,779 from its plan 15 s, without it 27 s, with the same plan."""
@@ -240,7 +240,7 @@ class _Search:
             following = min(len(whole.columns), MORE_HOMES * tried)
             is_last = more >= most or following <= NEARLY_ALL * tried
             is_searched = is_last and len(whole.columns) <= limits.whole_columns
-            if not best.solution.values and (is_searched or (more < most and following > MOST_RELAXED)):
+            if not best.solution.values and (is_searched or (more < most and following > RELAXED_COLUMNS)):
                 return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             if more >= most:
                 return best

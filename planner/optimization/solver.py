@@ -49,7 +49,8 @@ GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
 GLANCED_COLUMNS, RELAXED_COLUMNS = 30_000, 100_000
-"""Of larger programs the presolve takes 20 s and more, the relaxation 2 to 5; of the largest either may take long."""
+"""Of larger programs the presolve takes 20 s and more, the relaxation 2 to 5; of the largest either may take long
+(the relaxation of 267,175 columns more than four minutes)."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 STALL, STALL_SHARE, STALLED_BOUND = 1.5e6, 0.05, 1e-3

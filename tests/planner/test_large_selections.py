@@ -254,7 +254,7 @@ def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkey
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "MOST_COLUMNS", share)
     monkeypatch.setattr(plan_search, "NEARLY_ALL", times)
-    monkeypatch.setattr(plan_search, "MOST_RELAXED", relaxed)
+    monkeypatch.setattr(plan_search, "RELAXED_COLUMNS", relaxed)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1)})
     monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
     searches = record_searches(monkeypatch)

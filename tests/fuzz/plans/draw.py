@@ -221,7 +221,7 @@ def _quotas(chance: random.Random, _: Document) -> Document:
         "kinds": kinds, "as_of": "2026-11-20", "source_id": "drawn",
     } for code, unit, types, kinds in (
         ("L-1", "vcpu", "g[0-9]* gr[0-9]*", "on_demand reserved savings_plan"),
-        ("L-2", chance.choice(["vcpu", "accelerator"]), "p[0-9]*", "on_demand reserved"),
+        ("L-2", chance.choice(["vcpu", "accelerator"]), "p[0-9]*", "on_demand reserved savings_plan"),
         ("L-3", chance.choice(["vcpu", "node"]), "g[0-9]* p[0-9]*", "spot"),
     )]  # fmt: skip
     made = {"quotas": rows, "limits": {"quotas": chance.choice(["ask", "hold", "hold"])}}

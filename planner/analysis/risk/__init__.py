@@ -104,6 +104,7 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
     count = min(risk_request.reoptimise, risk_request.draws)
     outcomes = case.again(replanning.list_draw_cases(count, values, case.setting.market))
     reoptimised = replanning.describe_reoptimised_draws(outcomes, costs[case.advice.strategy])
+    within_gap = tornado.list_within_gap(rows, [each.strategy for each in case.free or case.solved])
     without_plan = count - (0 if reoptimised is None else reoptimised.draws)
     cut += sum(outcome.cut_by_clock for outcome in outcomes)
     singly = [name for name, (_, fast) in paid.items() if not fast]
@@ -118,7 +119,7 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
         correlations=linked,
         waiting=compute_delay_costs(risk_request.waits, case.free or case.solved, case.setting),
         reoptimised=reoptimised,
-        notes=tuple(_list_risk_notes(case, summaries, singly, without_plan, cut)),
+        notes=tuple(_list_risk_notes(case, summaries, singly, within_gap, without_plan, cut)),
     )
 
 
@@ -160,11 +161,12 @@ def _list_risk_notes(
     case: BaselinePlan,
     summaries: Sequence[StrategyRisk],
     paid_singly: Sequence[str],
+    within_gap: Sequence[str],
     without_plan: int,
     cut_by_clock: int,
 ) -> Iterator[Message]:
-    """Values that were not drawn and why, whether there were enough draws, the strategies priced draw by draw, and the
-    plans that were made again and lack an outcome or more time."""
+    """Values that were not drawn and why, whether there were enough draws, the strategies priced draw by draw, the
+    rows that the search alone may explain, and the plans made again that lack an outcome or more time."""
     yield message("draws_keep_the_plan")
     yield message("range_ends_are_choices")
     outside = [
@@ -180,6 +182,8 @@ def _list_risk_notes(
         yield message("standard_error_large", strategies=wide, fraction_of_mean=STANDARD_ERROR_MAX)
     if paid_singly:
         yield message("strategies_paid_draw_by_draw", strategies=paid_singly)
+    if within_gap:
+        yield message("replans_within_gap", assumptions=within_gap)
     if without_plan:
         yield message("draws_without_plan", draws=without_plan)
     if cut_by_clock:

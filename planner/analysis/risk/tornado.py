@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from planner.analysis.recommendation import COST_TOLERANCE, pick_simplest
@@ -84,6 +85,23 @@ def sort_by_swing(rows: Sequence[TornadoRow]) -> tuple[TornadoRow, ...]:
     """By swing, equal ones by the most that any strategy's cost changes; those that make one of the two strategies
     impossible come first."""
     return tuple(sorted(rows, key=lambda r: (r.swing is not None, -(r.swing or 0.0), -_largest_cost_change(r), r.name)))
+
+
+def list_within_gap(rows: Sequence[TornadoRow], strategies: Sequence[Strategy]) -> list[str]:
+    """The names of the rows of new plans that change no strategy's cost by more than the gap of its plan to its bound:
+    the search alone may make as much."""
+    gaps: dict[str, float] = {s.name: math.inf if s.bound is None else s.present_cost - s.bound for s in strategies}
+    costs = collect_present_costs(strategies)
+
+    def is_within(row: TornadoRow) -> bool:
+        ends = {each.strategy: (each.at_low, each.at_high) for each in row.costs}
+        return all(
+            end == planned if end is None or planned is None else abs(end - planned) <= gaps[name]
+            for name, planned in costs.items()
+            for end in ends[name]
+        )
+
+    return [row.name for row in rows if row.planned_anew and is_within(row)]
 
 
 def _largest_cost_change(row: TornadoRow) -> float:

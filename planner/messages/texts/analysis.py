@@ -287,6 +287,10 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "draws_without_plan": lambda draws: (
         f"{format_count(draws, 'draw')} of those planned again had no plan and do not count."
     ),
+    "replans_within_gap": lambda assumptions: (
+        "Changes of cost that are no larger than the gap of the plans to their bounds, so that the search alone may be"
+        f" the cause: {', '.join(assumptions)}."
+    ),
     "replans_cut_by_clock": lambda plans: (
         f"{format_count(plans, 'plan')} made again were cut by the clock: more time may find better ones."
     ),

@@ -302,12 +302,13 @@ def _peak_hourly_nodes(
 ) -> dict[tuple[tuple[str, ...], int], RowEntries]:
     """The most nodes at once of each resource by the hour that counts against a quota, by month."""
     hours, resources = setting.demands.block_hours, setting.market.resources
+    is_counted = [bool(setting.rules.counted(resource)) for resource in resources]
     blocks: dict[tuple[int, int], list[RowEntries]] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind not in ("work", "ready", "pooled") or not column.node_hours:
             continue
         step = program.steps[column.owner]
-        if step.by_hour and setting.rules.counted(resources[step.candidate.resource]):
+        if step.by_hour and is_counted[step.candidate.resource]:
             length = math.fsum(hours) if column.block == ANY_HOUR else hours[column.block]
             # pooled nodes are of all who share them: the owner of the column is only one of those
             owner = column.owner if column.kind != "pooled" else -1 - step.candidate.resource

@@ -98,7 +98,7 @@ def solve_settled(program: LinearProgram, solution: Solution) -> Solution:
 def _solve_part(program: ProgramArrays, work: float, gap: float, aim: SearchAim) -> Solution:
     """For a start or a plan, a large part only by the columns that its relaxation uses, unless that is nearer than
     FAR_GAP but not near enough: searches of such parts are long."""
-    if aim in ("start", "plan", "trial") and len(program.cost) > LARGE_COLUMNS:
+    if aim in ("start", "plan", "trial", "better") and len(program.cost) > LARGE_COLUMNS:
         used = solve_used(program, work, gap)
         if used.status == "infeasible" or used.is_within(gap) or (used.values and not used.is_within(FAR_GAP)):
             return used
@@ -127,6 +127,12 @@ def solve_used(
     else:
         solution = solve_program(keep_used(program, relaxed, known), start=known, work=work, gap=gap, aim="used")
     return solution.bounded_by(relaxed.bound) if solution.values else replace(solution, status="unsolved")
+
+
+def may_cost(program: LinearProgram, most: float) -> bool:
+    """Whether a plan of a program may cost so much and no more: its relaxation does."""
+    relaxed = relax_program(program.to_arrays())
+    return relaxed.cut_by_clock or (relaxed.status != "infeasible" and relaxed.objective <= most)
 
 
 def fix_settled(program: ProgramArrays) -> ProgramArrays:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-SearchAim = Literal["optimum", "root", "bound", "plan", "trial", "used", "start"]
+SearchAim = Literal["optimum", "root", "bound", "plan", "trial", "better", "used", "start"]
 """The purpose of a search: the optimum with its proof, or the best before it branches; the bound, from a good plan; a
-plan; one of a part of the problem; one of used columns; or one to begin another search. That there is none of the last
-three is not confirmed."""
+plan; one of a part of the problem; a better one than is known; one of used columns; or one to begin another search.
+That there is none of the last four is not confirmed."""
 PROOF_ONLY: Mapping[str, float | str] = {
     "mip_heuristic_effort": 0.0,
     "mip_heuristic_run_rens": False,

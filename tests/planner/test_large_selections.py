@@ -120,6 +120,25 @@ def test_no_more_homes_are_searched_once_their_program_is_large(priced, ask, mon
     assert list_programs(2 * first) == [first, again, widened]
 
 
+@pytest.mark.parametrize(("large_columns", "has_start"), [(0, True), (10_000, False)])
+def test_a_search_of_many_columns_begins_with_what_the_relaxation_uses(
+    priced, ask, monkeypatch, large_columns, has_start
+):
+    """The plan costs 1,022.00 either way, and no start of it costs less."""
+    monkeypatch.setattr(plan_search, "LARGE_COLUMNS", large_columns)
+    starts, solve = [], plan_search.solve_small_program
+
+    def solve_and_record(program, **terms):
+        starts.append(terms["start"])
+        return solve(program, **terms)
+
+    monkeypatch.setattr(plan_search, "solve_small_program", solve_and_record)
+    cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
+    assert (cloud.total_cost, cloud.status) == (pytest.approx(1022.0), "optimal")
+    assert [bool(start and start.values) for start in starts] == [has_start] * len(starts)
+    assert all(start.objective >= cloud.present_cost - 1e-6 for start in starts if start is not None)
+
+
 def test_the_whole_is_searched_from_the_plan_and_its_bound(priced, ask, monkeypatch):
     """The first plan costs 1,022.00 and its bound is 2 x 365.00. Among all homes of cheaper plans it costs the same and
     is no nearer to its bound, before these are searched."""

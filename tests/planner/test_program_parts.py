@@ -130,10 +130,12 @@ def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
 @given(st.data())
 def test_any_small_program_costs_the_same_from_its_relaxation(data):
     program = draw_program(data)
-    whole, small = solve_program(program), solve_small_program(program, work=1e6)
-    assert small.status == whole.status
-    assert small.objective == pytest.approx(whole.objective, abs=1e-6)
-    assert not small.values or keeps_rows(program, small.values)
+    whole = solve_program(program)
+    for start in (None, solve_used(program.to_arrays(), 1e5, 1e-6)):
+        small = solve_small_program(program, work=1e6, start=start)
+        assert small.status == whole.status
+        assert small.objective == pytest.approx(whole.objective, abs=1e-6)
+        assert not small.values or keeps_rows(program, small.values)
 
 
 def test_values_that_cost_more_than_a_known_plan_are_dropped():

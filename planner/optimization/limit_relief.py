@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ from planner.optimization.model import build_program
 from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_problem
 from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import Solution, find_conflict, solve_program
-from planner.optimization.solver_options import LARGE_COLUMNS, SearchAim
+from planner.optimization.solver import UNSOLVED, Solution, find_conflict, solve_program
+from planner.optimization.solver_options import LARGE_COLUMNS
 from planner.optimization.strategy import NEGLIGIBLE_SHARE
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass
@@ -194,32 +195,42 @@ class TargetRelief:
 def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[TargetRelief]:
     """For each target on commitments, the share that an impossible strategy could meet; of large problems among the
     homes that are nearly taken."""
-    reliefs: list[TargetRelief] = []
     targets = setting.rules.commitment_targets
     if not targets:
-        return reliefs
+        return []
     problem, program = _build_problem(name, setting)
     is_large = len(program.columns) > LARGE_COLUMNS
     work = share_work(TARGET_SEARCHES * len(targets), LARGE_WORK if is_large else EXPLAIN_WORK)
-    meets = partial(_meets_target, problem, work=work, aim="start" if is_large else "optimum")
-    for field_name, target in targets.items():
-        least_strict = 100 if field_name.endswith("_max") else 0
-        strict, feasible = round(100 * target), least_strict
-        if not meets(field_name, least_strict):
-            reliefs.append(TargetRelief(field_name, target, None))
-            continue
-        while abs(strict - feasible) > 1:
-            middle = (strict + feasible) // 2
-            strict, feasible = (strict, middle) if meets(field_name, middle) else (middle, feasible)
-        reliefs.append(TargetRelief(field_name, target, feasible / 100))
-    return reliefs
+    search = partial(solve_program, work=work, gap=1.0, aim="start" if is_large else "optimum")
+    return [
+        TargetRelief(field_name, target, _relax_target(problem, field_name, target, search))
+        for field_name, target in targets.items()
+    ]
 
 
-def _meets_target(problem: NarrowedProblem, field_name: str, percent: int, *, work: float, aim: SearchAim) -> bool:
-    rules = problem.setting.rules
-    limits = rules.limits.model_copy(update={field_name: percent / 100})
-    program = build_program(replace(problem.setting, rules=replace(rules, limits=limits)), problem.scope)
-    return bool(solve_program(program, work=work, gap=1.0, aim=aim).values)
+def _relax_target(
+    problem: NarrowedProblem, field_name: str, target: float, search: Callable[[LinearProgram], Solution]
+) -> float | None:
+    """The nearest share that the plans of a search meet: one that was asked for less may meet more."""
+    rules, known = problem.setting.rules, UNSOLVED
+
+    def meets(percent: int) -> bool:
+        nonlocal known
+        limits = rules.limits.model_copy(update={field_name: percent / 100})
+        program = build_program(replace(problem.setting, rules=replace(rules, limits=limits)), problem.scope)
+        if known.values and keeps_rows(program, known.values):
+            return True
+        solution = search(program)
+        known = solution if solution.values else known
+        return bool(solution.values)
+
+    strict, met = round(100 * target), 100 if field_name.endswith("_max") else 0
+    if not meets(met):
+        return None
+    while abs(strict - met) > 1:
+        middle = (strict + met) // 2
+        strict, met = (strict, middle) if meets(middle) else (middle, met)
+    return met / 100
 
 
 def _round_up(amount: float) -> float:

@@ -51,7 +51,7 @@ from planner.optimization.solver import (
     solve_small_program,
     take_if_whole,
 )
-from planner.optimization.solver_options import LARGE_COLUMNS, SearchAim
+from planner.optimization.solver_options import SearchAim
 from planner.optimization.stays import Place
 from pricing.frozen_values import dataclass
 
@@ -79,8 +79,10 @@ MOST_COLUMNS, MOST_KNOWN = 0.8, 0.5
 """Of all columns: a selection with more is not searched for a first or for a better plan. A search of 9,352 columns for
 one took 18 s, that of all 10,779 from its plan 15 s, without it 27 s, with the same plan."""
 MORE_WORK = START_WORK = 0.1
-"""Of the work of a search, for a better plan among more homes, or for a start. A search of 5,474 columns came to its
-first plan after 36 s of rounds of cuts, to its optimum after 54; begun with one that is 4 % dearer (0.4 s) after 23."""
+"""Of the work of a search, for a better plan among more homes, or for a start."""
+STARTED_COLUMNS = 1_500
+"""A program with more is searched from a start: one of 5,474 columns came to its first plan after 36 s of rounds of
+cuts, to its optimum after 54, begun with a plan 4 % dearer (0.4 s) after 23; one of 2,227 takes 1.5 instead of 6 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,8 @@ def _search_choice(
     if columns <= SMALL_COLUMNS:
         whole = build_program(setting, allowed)
         if len(whole.columns) <= SMALL_COLUMNS:  # gangs and replicas have columns that are not counted before
-            is_large, work = len(whole.columns) > LARGE_COLUMNS, START_WORK * limits.work
-            start = solve_used(whole.to_arrays(), work, limits.small_gap) if is_large else None
+            has_start, work = len(whole.columns) > STARTED_COLUMNS, START_WORK * limits.work
+            start = solve_used(whole.to_arrays(), work, limits.small_gap) if has_start else None
             solution = solve_small_program(whole, work=limits.work, gap=limits.small_gap, start=start, report=report)
             return SearchedPlan(setting, allowed, whole, solution, len(whole.columns))
     promising = relax_promising(setting, allowed, limits.gap, limits.rounds)

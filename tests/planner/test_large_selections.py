@@ -120,12 +120,10 @@ def test_no_more_homes_are_searched_once_their_program_is_large(priced, ask, mon
     assert list_programs(2 * first) == [first, again, widened]
 
 
-@pytest.mark.parametrize(("large_columns", "has_start"), [(0, True), (10_000, False)])
-def test_a_search_of_many_columns_begins_with_what_the_relaxation_uses(
-    priced, ask, monkeypatch, large_columns, has_start
-):
+@pytest.mark.parametrize(("columns", "has_start"), [(0, True), (10_000, False)])
+def test_a_search_of_many_columns_begins_with_what_the_relaxation_uses(priced, ask, monkeypatch, columns, has_start):
     """The plan costs 1,022.00 either way, and no start of it costs less."""
-    monkeypatch.setattr(plan_search, "LARGE_COLUMNS", large_columns)
+    monkeypatch.setattr(plan_search, "STARTED_COLUMNS", columns)
     starts, solve = [], plan_search.solve_small_program
 
     def solve_and_record(program, **terms):

@@ -1,8 +1,8 @@
 """Marginal values: the cost of one more unit of work in the recommended strategy, and the saving from a higher limit.
 
 An integer program has no dual prices. So one per cent more work is solved with the purchases fixed, and a limit is
-solved a tenth higher with everything else free; of problems that are not small, among the homes of the plan and those
-that were nearly taken.
+solved a tenth higher with everything else free; of problems that are not small, among the homes of the plan and the
+nearest to these.
 """
 
 from __future__ import annotations

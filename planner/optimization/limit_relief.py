@@ -82,7 +82,7 @@ def share_work(searches: int, work: float) -> float:
 
 def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     """The share of each workload's work that cannot be done at best under `name`; of large problems among the homes
-    that are nearly taken."""
+    that `narrow_large_problem` keeps."""
     problem, program = _build_problem(name, setting)
     relaxed = allow_shortage(program)
     solution = _find_shortage(relaxed)
@@ -109,7 +109,8 @@ def _find_shortage(program: LinearProgram) -> Solution:
 
 def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
     """What each limit of an impossible strategy alone would have to be in all of its rows; of large problems among the
-    homes that are nearly taken. A limit without which the other rows still contradict each other is not searched."""
+    homes that `narrow_large_problem` keeps. A limit without which the other rows still contradict each other is not
+    searched."""
     problem, program = _build_problem(name, setting)
     limits, numbers = program.limits, program.to_arrays()
     conflict = find_conflict(numbers) if len(limits) > 1 else None
@@ -125,7 +126,7 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[Limit
 
 
 def _build_problem(name: StrategyName, setting: PlanningContext) -> tuple[NarrowedProblem, LinearProgram]:
-    """The problem of a strategy and its program, of large ones those of the homes that are nearly taken."""
+    """The problem of a strategy and its program; of large ones those that `narrow_large_problem` keeps."""
     problem = narrow_large_problem(name, setting)
     program = build_program(problem.setting, problem.scope)
     if problem.is_whole and len(program.columns) > MOST_COLUMNS:  # work by block has more columns than are counted
@@ -194,7 +195,7 @@ class TargetRelief:
 
 def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[TargetRelief]:
     """For each target on commitments, the share that an impossible strategy could meet; of large problems among the
-    homes that are nearly taken."""
+    homes that `narrow_large_problem` keeps."""
     targets = setting.rules.commitment_targets
     if not targets:
         return []

@@ -1,4 +1,4 @@
-"""A planning problem cut down to the homes that plans use, and those that are nearly taken."""
+"""A planning problem cut down to the homes that plans use, and the nearest to these."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def narrow_large_problem(
     scope, limits = strategy_scope(name, setting), EFFORTS[setting.effort]
     if count_columns(setting, scope) <= (limits.whole_columns if whole_columns is None else whole_columns):
         return NarrowedProblem(setting, scope, is_whole=True)
-    working = tuple(working)
-    part, kept = _keep_nearest(setting, scope, _find_nearest(setting, [scope], working, limits.nearest))
+    used, nearest = _find_nearest(setting, [scope], working, limits.nearest)
+    part, kept = _keep_nearest(setting, scope, list(map(set.union, used, nearest)))
     if count_columns(part, kept) > NARROWED_COLUMNS:
-        part, kept = _keep_nearest(setting, scope, _find_nearest(setting, [scope], working, 0))
+        part, kept = _keep_nearest(setting, scope, used)
     return NarrowedProblem(part, kept, is_whole=False)
 
 
@@ -50,21 +50,22 @@ def narrow_setting(setting: PlanningContext, solved: Sequence[SolvedStrategy], n
     """The setting with the homes of the solved plans, those that the relaxation of each strategy uses, and so many of
     the nearest for each workload."""
     scopes = [strategy_scope(each.strategy.name, setting) for each in solved if each.strategy.status != "infeasible"]
-    used = _find_nearest(setting, scopes, (c for each in solved for c in each.candidates), nearest)
+    used, near = _find_nearest(setting, scopes, (c for each in solved for c in each.candidates), nearest)
+    kept = list(map(set.union, used, near))
     everything = StrategyScope(setting.choice.shared, (setting.terms.months,) * len(used))
-    part, scope = _keep_nearest(setting, everything, used)
+    part, scope = _keep_nearest(setting, everything, kept)
     shared = tuple(item for item in scope.shared if item.candidates or item.resource.held)
     return replace(part, choice=replace(part.choice, shared=shared))
 
 
 def _find_nearest(
     setting: PlanningContext, scopes: Iterable[StrategyScope], working: Iterable[Candidate], nearest: int
-) -> list[set[Place]]:
-    """By workload, the places of candidates that work in plans, those that the relaxations use, and so many of the
-    nearest. Where the work of one cannot be done anywhere, all of its places."""
+) -> tuple[list[set[Place]], list[set[Place]]]:
+    """By workload, the places of candidates that work in plans and those that the relaxations use; and so many of the
+    nearest. Where the work of one cannot be done anywhere, all of its places are used."""
     resources, count = setting.market.resources, len(setting.demands.needs)
     limits = EFFORTS[setting.effort]
-    used: list[set[Place]] = [set() for _ in range(count)]
+    used, nearest_places = ([set[Place]() for _ in range(count)] for _ in range(2))
     for candidate in working:
         used[candidate.need].add(resources[candidate.resource].place)
     for scope in scopes:
@@ -74,9 +75,11 @@ def _find_nearest(
             for places, stays in zip(used, promising.stays, strict=True):
                 places |= {stay.place for stay in stays}
         if ranking is not None:
-            for places, of_relaxation, near in zip(used, ranking.used, ranking.nearest, strict=True):
-                places |= {*of_relaxation, *near[:nearest]}
-    return used
+            for places, of_relaxation in zip(used, ranking.used, strict=True):
+                places.update(of_relaxation)
+            for places, near in zip(nearest_places, ranking.nearest, strict=True):
+                places.update(near[:nearest])
+    return used, nearest_places
 
 
 def _keep_nearest(

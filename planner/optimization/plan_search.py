@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.home_selection import (
@@ -145,9 +146,9 @@ def _search_choice(
     if columns <= SMALL_COLUMNS:
         whole = build_program(setting, allowed)
         if len(whole.columns) <= SMALL_COLUMNS:  # gangs and replicas have columns that are not counted before
-            has_start, work = len(whole.columns) > STARTED_COLUMNS, START_WORK * limits.work
-            start = solve_used(whole.to_arrays(), work, limits.small_gap) if has_start else None
-            solution = solve_small_program(whole, work=limits.work, gap=limits.small_gap, start=start, report=report)
+            work, gap, has_start = limits.work, limits.small_gap, len(whole.columns) > STARTED_COLUMNS
+            begin = partial(solve_used, work=START_WORK * work, gap=gap) if has_start else None
+            solution = solve_small_program(whole, work=work, gap=gap, find_start=begin, report=report)
             return SearchedPlan(setting, allowed, whole, solution, len(whole.columns))
     promising = relax_promising(setting, allowed, limits.gap, limits.rounds)
     ranking = rank_homes(promising)

@@ -48,7 +48,7 @@ IDLE_COLUMNS = 2_500
 """A trial of more ends after half of that: its occasions take ten times as long (25 ms with 4,400 columns)."""
 FIRST_PLAN, FIRST_PLAN_WORK, BETTER_PLAN = 10, 3e7, 0.3
 """Times its work after which a search without any plan ends, but not beyond this work unless its own is more; and where
-one is known that is to be bettered (5,123 columns: no plan in 62 s, now 6)."""
+one is known that is to be bettered (5,123 columns: no plan in 62 s, now 8)."""
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
@@ -77,6 +77,8 @@ RELAXATION_ACCURACY = 1e-6
 
 Report = Callable[[float, float], None]
 """Hears of the best cost and the bound of a search."""
+StartSearch = Callable[[ProgramArrays], "Solution"]
+"""Finds a solution to begin the search of a program with; one without values where it has none."""
 VALUES_REMEMBERED = 1_000_000
 """Numbers in all solutions that are remembered (32 MB)."""
 
@@ -173,24 +175,27 @@ def solve_small_program(
     *,
     work: float,
     gap: float = GAP_TARGET,
-    start: Solution | None = None,
+    find_start: StartSearch | None = None,
     report: Report | None = None,
 ) -> Solution:
     """The same as `solve_program` for programs whose relaxation takes far less time than a search: where it has no
-    solution there is none, and where its optimum is whole that is the optimum."""
+    solution there is none, and where its optimum is whole that is the optimum. `find_start`: of a search, if there is
+    one; the same for equal programs."""
     numbers = program.to_arrays()
-    key = _digest_program(numbers, ("small", work, gap, start and start.values))
-    return _solve_once(key, lambda: _relax_or_search(numbers, start, work, gap, report))
+    key = _digest_program(numbers, ("small", work, gap, find_start is not None))
+    return _solve_once(key, lambda: _relax_or_search(numbers, find_start, work, gap, report))
 
 
 def _relax_or_search(
-    numbers: ProgramArrays, start: Solution | None, work: float, gap: float, report: Report | None
+    numbers: ProgramArrays, find_start: StartSearch | None, work: float, gap: float, report: Report | None
 ) -> Solution:
     relaxed = _run_relaxation(numbers, None, {"presolve": "off"})
     if relaxed.status == "infeasible":
         return relaxed
-    optimum = take_if_whole(numbers, relaxed)
-    return optimum or _search_program(numbers, TIME_LIMIT_S, start, report, work, gap, options=SMALL_SEARCH)
+    if (optimum := take_if_whole(numbers, relaxed)) is not None:
+        return optimum
+    start = None if find_start is None else find_start(numbers)
+    return _search_program(numbers, TIME_LIMIT_S, start, report, work, gap, options=SMALL_SEARCH)
 
 
 def take_if_whole(numbers: ProgramArrays, relaxed: Solution) -> Solution | None:

@@ -228,8 +228,8 @@ def test_a_bound_that_the_clock_cuts_off_is_told(priced, ask, monkeypatch):
 @pytest.mark.parametrize("large", [False, True])
 def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(priced, ask, monkeypatch, large):
     """T4 in Azure has no commitment with a price. Half of the work is there: at most 50 % can be covered, and a large
-    program is that of near homes, with the same ones here. The plan for 0 % commits to the
-    whole node in the east, as that costs less, and so meets 30, 45, 48 and 50 %; 52 and 51 % are searched in vain."""
+    program is that of near homes, with the same ones here. The plan for 0 % commits to the whole node in the east, as
+    that costs less, and so meets 30, 45, 48 and 50 %; 52 and 51 % are searched in vain."""
     searches, search = [], limit_relief.solve_program
     monkeypatch.setattr(
         limit_relief, "solve_program", lambda *given, **terms: searches.append(terms) or search(*given, **terms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -131,8 +132,8 @@ def test_any_program_costs_the_same_in_parts_as_in_one_piece(data):
 def test_any_small_program_costs_the_same_from_its_relaxation(data):
     program = draw_program(data)
     whole = solve_program(program)
-    for start in (None, solve_used(program.to_arrays(), 1e5, 1e-6)):
-        small = solve_small_program(program, work=1e6, start=start)
+    for find_start in (None, partial(solve_used, work=1e5, gap=1e-6)):
+        small = solve_small_program(program, work=1e6, find_start=find_start)
         assert small.status == whole.status
         assert small.objective == pytest.approx(whole.objective, abs=1e-6)
         assert not small.values or keeps_rows(program, small.values)

@@ -91,15 +91,12 @@ def list_within_gap(rows: Sequence[TornadoRow], strategies: Sequence[Strategy]) 
     """The names of the rows of new plans that change no strategy's cost by more than the gap of its plan to its bound:
     the search alone may make as much."""
     gaps: dict[str, float] = {s.name: math.inf if s.bound is None else s.present_cost - s.bound for s in strategies}
-    costs = collect_present_costs(strategies)
+    planned = collect_present_costs(strategies)
 
     def is_within(row: TornadoRow) -> bool:
-        ends = {each.strategy: (each.at_low, each.at_high) for each in row.costs}
-        return all(
-            end == planned if end is None or planned is None else abs(end - planned) <= gaps[name]
-            for name, planned in costs.items()
-            for end in ends[name]
-        )
+        low = {each.strategy: each.at_low for each in row.costs}
+        high = {each.strategy: each.at_high for each in row.costs}
+        return all(_differ_by_at_most(gaps, costs, planned) for costs in (low, high))
 
     return [row.name for row in rows if row.planned_anew and is_within(row)]
 
@@ -116,11 +113,17 @@ def _compute_swing(advantages: Sequence[float], planned: StrategyCosts) -> float
 
 def _is_unchanged(costs: StrategyCosts, planned: StrategyCosts) -> bool:
     """Whether only the last bits changed, or costs within the solver's gap."""
+    most = {name: COST_TOLERANCE * max(1.0, abs(cost or 0.0)) for name, cost in planned.items()}
+    return _differ_by_at_most(most, costs, planned)
+
+
+def _differ_by_at_most(most: Mapping[str, float], costs: StrategyCosts, planned: StrategyCosts) -> bool:
+    """Whether the same strategies are possible, none at a cost that is farther than that from the planned one."""
     for name, cost in planned.items():
         other = costs.get(name)
         if (cost is None) != (other is None):
             return False
-        if cost is not None and other is not None and abs(cost - other) > COST_TOLERANCE * max(1.0, abs(cost)):
+        if cost is not None and other is not None and abs(cost - other) > most[name]:
             return False
     return True
 

@@ -28,6 +28,9 @@ from planner.optimization.strategy import SolvedStrategy
 from planner.result import StrategyName
 from planner.result.marginal_values import MarginalValue
 
+NARROWED_COLUMNS = 20_000
+"""A larger problem has the homes that the plan and the relaxation use, and none of the nearest: the relaxation of two
+services in one year takes 9 s with these (30,480 columns), 3 s without."""
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
 SAVES_NOTHING = 1e-3
@@ -42,7 +45,7 @@ def compute_marginal_values(
     chosen = next((each for each in solved if each.strategy.name == name), None)
     if chosen is None or not (of_demand or setting.rules.has_limits(setting.demands.needs)):
         return ()
-    problem = narrow_large_problem(chosen.strategy.name, setting, chosen.candidates, SMALL_COLUMNS)
+    problem = narrow_large_problem(chosen.strategy.name, setting, chosen.candidates, SMALL_COLUMNS, NARROWED_COLUMNS)
     return (*(_value_more_demand(chosen, problem) if of_demand else ()), *_value_higher_limits(chosen, problem))
 
 

@@ -25,7 +25,7 @@ from planner.supply import onprem
 from planner.supply.carbon import node_energy
 from planner.supply.costs import SharedResource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
-from planner.supply.payments import delivered_months, resource_payments, support_minimum_payments
+from planner.supply.payments import committed_months, delivered_months, resource_payments, support_minimum_payments
 from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
 
@@ -226,16 +226,18 @@ def _add_operator_rows(
 def _add_support_minimum_rows(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]
 ) -> None:
-    """In a month with a cloud bill, the support plan costs at least its minimum fee: top_up + support >= fee x z, where
-    z is 1 as soon as anything is billed in the month."""
+    """In a month with a cloud bill or a commitment in effect, the support plan costs at least its minimum fee:
+    top_up + support >= fee x z, where z is 1 as soon as anything is billed or committed to in the month."""
     terms, a = setting.terms, setting.assumptions
     support: dict[int, RowEntries] = defaultdict(list)
     using: dict[int, list[int]] = defaultdict(list)
     shares: dict[tuple[int, DemandTask], list[int]] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind == "start" and shared[column.owner].resource.node is None:
-            fees: dict[int, list[float]] = defaultdict(list)
-            for payment in resource_payments(shared[column.owner].resource, column.month, 1, a, terms):
+            resource = shared[column.owner].resource
+            fees: dict[int, list[float]] = {at: [] for at in committed_months(resource, column.month, a, terms)}
+            for payment in resource_payments(resource, column.month, 1, a, terms):
+                fees.setdefault(payment.month, [])
                 fees[payment.month] += [payment.amount] if payment.category == "cloud_support" else []
             for month, amounts in fees.items():
                 using[month].append(number)

@@ -1,4 +1,4 @@
-"""Verification of the limits of a request, of what they make necessary (operators, support fee), and of the money."""
+"""Verification of the limits of a request, of operators and the support fee that follow from them, and of the money."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from planner.finance.cashflow import Payment, present_cost
 from planner.optimization.solution import (
     CandidateUse,
     ResourceOrder,
+    committed_months,
     list_payments,
     overhead_payments,
     purchase_payments,
@@ -79,7 +80,8 @@ def _check_operators(plan: VerifiedPlan) -> Iterator[Violation]:
 
 
 def _check_support_fee(plan: VerifiedPlan) -> Iterator[Violation]:
-    """The support plan costs at least its minimum fee in each month with a cloud bill, of data alone too."""
+    """The support plan costs at least its minimum fee in each month with a cloud bill, of data alone too, and in each
+    in which a commitment is in effect, paid before or not."""
     least = plan.setting.assumptions["cloud_support_minimum_per_month"].value
     if not least:
         return
@@ -96,8 +98,9 @@ def _check_support_fee(plan: VerifiedPlan) -> Iterator[Violation]:
     for payment in paid:
         billed[payment.month] += payment.amount
         support[payment.month] += payment.amount if payment.category == "cloud_support" else 0.0
-    for month, amount in billed.items():
-        if amount > CENT and support[month] < least - CENT:
+    months = {month for month, amount in billed.items() if amount > CENT}
+    for month in sorted(months.union(*(committed_months(setting, order) for order in decisions.bought))):
+        if support[month] < least - CENT:
             yield Violation("support_fee", "cloud_support", month, support[month], least)
 
 

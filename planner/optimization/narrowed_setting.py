@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,10 +17,6 @@ from planner.optimization.strategy import SolvedStrategy, strategy_scope
 from planner.result import StrategyName
 from planner.supply.candidates import Candidate
 
-NARROWED_COLUMNS = 20_000
-"""A larger problem has the homes that the plan and the relaxation use, and none of the nearest: the relaxation of two
-services in one year takes 9 s with these (30,480 columns), 3 s without."""
-
 
 class NarrowedProblem(NamedTuple):
     """The problem of a strategy, whole or among some homes. A solution there is one of the whole; that there is none is
@@ -31,17 +28,21 @@ class NarrowedProblem(NamedTuple):
 
 
 def narrow_large_problem(
-    name: StrategyName, setting: PlanningContext, working: Iterable[Candidate] = (), whole_columns: int | None = None
+    name: StrategyName,
+    setting: PlanningContext,
+    working: Iterable[Candidate] = (),
+    whole_columns: int | None = None,
+    most_columns: float = math.inf,
 ) -> NarrowedProblem:
     """The problem of a strategy for questions beside its plan, whose candidates are `working`: whole where it has at
     most `whole_columns` columns (None: where its own search solves it whole), else among the homes that the plan and
-    the relaxation use, and the nearest to these where it stays small."""
+    the relaxation use, and the nearest to these where it has at most `most_columns` columns with them."""
     scope, limits = strategy_scope(name, setting), EFFORTS[setting.effort]
     if count_columns(setting, scope) <= (limits.whole_columns if whole_columns is None else whole_columns):
         return NarrowedProblem(setting, scope, is_whole=True)
     used, nearest = _find_nearest(setting, [scope], working, limits.nearest)
     part, kept = _keep_nearest(setting, scope, list(map(set.union, used, nearest)))
-    if count_columns(part, kept) > NARROWED_COLUMNS:
+    if count_columns(part, kept) > most_columns:
         part, kept = _keep_nearest(setting, scope, used)
     return NarrowedProblem(part, kept, is_whole=False)
 

@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import field, replace
+from itertools import chain
 from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
@@ -115,7 +116,8 @@ def overhead_payments(setting: PlanningContext, overhead: Overhead) -> tuple[Pay
 
 
 def support_top_ups(decisions: Decisions, setting: PlanningContext) -> tuple[Overhead, ...]:
-    """What the support plan lacks of its minimum fee in each month with a cloud bill for the orders and uses.
+    """Top-ups of the support plan to its minimum fee, in each month with a cloud bill for the orders and uses, or with
+    a commitment in effect.
 
     It is reckoned from their payments: the column of the program counts the bill of idle nodes, too, which a search
     that ends within a gap may leave and the plan does not have.
@@ -125,13 +127,19 @@ def support_top_ups(decisions: Decisions, setting: PlanningContext) -> tuple[Ove
         if setting.market.resources[share.candidate.resource].node is None:
             billed += use_payments(setting, share)
     least = setting.assumptions["cloud_support_minimum_per_month"].value
-    raised = payments.support_top_up(billed, least, setting.terms)
+    running = (committed_months(setting, order) for order in decisions.bought)
+    raised = payments.support_top_up(billed, chain.from_iterable(running), least, setting.terms)
     return tuple(Overhead("cloud_support", p.month, p.amount) for p in raised if p.category == "cloud_support")
 
 
 def purchase_payments(setting: PlanningContext, order: ResourceOrder) -> tuple[Payment, ...]:
     """All payments of one purchase within the horizon."""
     return resource_payments(order.resource, order.month, order.quantity, setting.assumptions, setting.terms)
+
+
+def committed_months(setting: PlanningContext, order: ResourceOrder) -> range:
+    """The months in which one purchase is a commitment to a provider."""
+    return payments.committed_months(order.resource, order.month, setting.assumptions, setting.terms)
 
 
 def use_payments(setting: PlanningContext, share: CandidateUse) -> tuple[Payment, ...]:

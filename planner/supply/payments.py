@@ -151,6 +151,14 @@ def covered_months(resource: Resource, month: int, assumptions: Assumptions, ter
     return load_purchase_options()[resource.quote.price.kind].usable(resource.quote.price, month, terms)
 
 
+def committed_months(resource: Resource, month: int, assumptions: Assumptions, terms: Terms) -> range:
+    """The months inside the horizon in which a start in `month` is a commitment to a provider, paid then or before;
+    empty for owned nodes, and for existing commitments, whose fees are on the bills."""
+    if resource.node is not None or resource.held is not None:
+        return range(0)
+    return covered_months(resource, month, assumptions, terms)
+
+
 def add_support_and_tax(rows: Iterable[Payment], terms: Terms) -> tuple[Payment, ...]:
     """Payments of a cloud bill with the support plan on each, and the tax on both."""
     payments = []
@@ -173,11 +181,16 @@ def support_minimum_payments(month: int, amount: float, terms: Terms) -> tuple[P
     return tuple(row for row in rows if row.amount)
 
 
-def support_top_up(billed: Iterable[Payment], least: float, terms: Terms) -> Iterator[Payment]:
-    """Payments that raise the support plan to its minimum fee `least` in each month with a cloud bill: `billed` is all
-    that is on it, for nodes and for data."""
-    support: dict[int, float] = defaultdict(float)
-    for row in billed if least else ():
+def support_top_up(
+    billed: Iterable[Payment], in_effect: Iterable[int], least: float, terms: Terms
+) -> Iterator[Payment]:
+    """Payments that raise the support plan to its minimum fee `least` in each month with a cloud bill, and in those
+    `in_effect`, where a commitment runs that may have been paid before: `billed` is all that is on the bills, for nodes
+    and for data."""
+    if not least:
+        return
+    support: dict[int, float] = defaultdict(float, dict.fromkeys(in_effect, 0.0))
+    for row in billed:
         support[row.month] += row.amount if row.category == "cloud_support" else 0.0
     for month, paid in support.items():
         yield from support_minimum_payments(month, max(0.0, least - paid), terms)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from planner.optimization import narrowed_setting
 from planner.optimization.narrowed_setting import narrow_large_problem
 
 PRICES = {"us-east-1": 0.5, "us-east-2": 0.6, "us-west-1": 0.7, "us-west-2": 0.9}
@@ -36,11 +35,10 @@ def case(priced, ask, case_of):
 
 
 @pytest.mark.parametrize(("large", "regions"), [(1_000, {"us-east-1", "us-east-2", "us-west-1"}), (0, {"us-east-1"})])
-def test_homes_that_are_nearly_taken_are_left_out_of_a_large_problem(case, monkeypatch, large, regions):
+def test_homes_that_are_nearly_taken_are_left_out_of_a_large_problem(case, large, regions):
     """The plan and the relaxation use the cheapest region; the two next are nearly taken, the dearest is not."""
-    monkeypatch.setattr(narrowed_setting, "NARROWED_COLUMNS", large)
     [solved] = case.solved
-    problem = narrow_large_problem("cloud", case.setting, iter(solved.candidates), whole_columns=0)
+    problem = narrow_large_problem("cloud", case.setting, iter(solved.candidates), whole_columns=0, most_columns=large)
     resources = problem.setting.market.resources
     kept = {resources[each.resource].region for hourly in problem.setting.choice.hourly for each in hourly}
     assert kept == regions

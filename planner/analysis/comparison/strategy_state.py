@@ -94,9 +94,13 @@ def list_payments(state: StrategyState) -> list[Payment]:
     figures, terms = state.assumptions, state.terms
     billed: list[Payment] = []
     rows: list[Payment] = []
+    in_effect: set[int] = set()
     for (place, month), amount in state.purchases.items():
-        paid = rows if place[3] == "owned" else billed
-        paid += paying.new_unit_payments(*_node_and_price(state, place), month, amount, figures, terms)
+        node, price = _node_and_price(state, place)
+        paid = rows if node is not None else billed
+        paid += paying.new_unit_payments(node, price, month, amount, figures, terms)
+        if price is not None and amount:
+            in_effect.update(load_purchase_options()[price.kind].usable(price, month, terms))
     for (_, place, month), work in state.work.items():
         paid = rows if place[3] == "owned" else billed
         paid += use_payments(state, place, month, work.hours)
@@ -107,7 +111,8 @@ def list_payments(state: StrategyState) -> list[Payment]:
         rows += (p._replace(amount=p.amount * count) for p in onprem.staff_payments(month, 1, state.assumptions))
     for name, existing_nodes in state.existing.items():
         rows += existing_node_payments(state, name, existing_nodes)
-    rows += paying.support_top_up(billed, state.assumptions["cloud_support_minimum_per_month"].value, state.terms)
+    least = state.assumptions["cloud_support_minimum_per_month"].value
+    rows += paying.support_top_up(billed, in_effect, least, state.terms)
     return [*rows, *(Payment(month, at, "commitment", amount) for (month, at), amount in state.unexplained.items())]
 
 

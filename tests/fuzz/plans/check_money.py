@@ -198,7 +198,8 @@ def _transfer(answer: Answer, row: Row, place: tuple[str, str]) -> float:
 
 
 def _least_support(answer: Answer, rows: list[Paid]) -> list[Paid]:
-    """What raises the support plan to its least fee in each month with a bill, data alone too, and the tax on it."""
+    """What raises the support plan to its least fee, and the tax on it, in each month with a bill, data alone too, and
+    in each that a commitment of the plan covers."""
     least = answer.assumed["cloud_support_minimum_per_month"]
     billed: dict[int, float] = defaultdict(float)
     support: dict[int, float] = defaultdict(float)
@@ -209,9 +210,14 @@ def _least_support(answer: Answer, rows: list[Paid]) -> list[Paid]:
     for use in answer.uses if least else ():
         if use["provider"]:
             billed[use["month"]] += math.fsum(row[-1] for row in _data_payments(answer, use))
+    months = {month for month, amount in billed.items() if amount > CENT}
+    for each in answer.purchases if least else ():
+        if each["what"] != "owned" and each["unit"] != "node_day":
+            end = each["month"] + facts.term_months(key_of(each)[3])
+            months.update(range(each["month"], min(end, len(answer.question.months) + 1)))
     found: list[Paid] = []
-    for month, amount in billed.items():
-        if amount > CENT and (more := least - support[month]) > 0:
+    for month in sorted(months):
+        if (more := least - support[month]) > 0:
             tax = more * answer.assumed["cloud_tax_fraction"]
             found += [(month, "end", "cloud_support", SUPPORT_PLAN, more), (month, "end", "tax", SUPPORT_PLAN, tax)]
     return found

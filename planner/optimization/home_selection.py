@@ -19,8 +19,9 @@ from planner.optimization.paid_nodes import pay_whole_nodes
 from planner.optimization.place_program import PlaceProgram
 from planner.optimization.program_parts import solve_parts
 from planner.optimization.promising_stays import PromisingStays
+from planner.optimization.search_end import work_left
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import Solution, solve_program, take_if_whole
+from planner.optimization.solver import UNSOLVED, Solution, solve_program, take_if_whole
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
 from planner.supply.homes import has_fixed_gang_type
@@ -173,6 +174,8 @@ def _solve_stepwise(program: LinearProgram, numbers: ProgramArrays, work: float,
     rough = solve_parts(replace(numbers, whole=numbers.whole & is_home), work, min(gap, FIRST_STEP_GAP))
     if not rough.values or take_if_whole(numbers, rough) is not None:
         return rough
+    if work_left() <= 0:
+        return UNSOLVED
     at_home = np.rint(rough.values) + 0.0  # no negative zeros
     lower, upper = (np.where(is_home, at_home, bounds) for bounds in (numbers.lower, numbers.upper))
     solution = solve_parts(replace(numbers, lower=lower, upper=upper), work, gap)

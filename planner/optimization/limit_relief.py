@@ -25,7 +25,7 @@ from planner.optimization.narrowed_setting import NarrowedProblem, narrow_large_
 from planner.optimization.program_parts import solve_used
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import UNSOLVED, Solution, find_conflict, solve_program
-from planner.optimization.solver_options import LARGE_COLUMNS
+from planner.optimization.solver_model import LARGE_COLUMNS
 from planner.optimization.strategy import NEGLIGIBLE_SHARE
 from planner.result import StrategyName
 from pricing.frozen_values import dataclass

@@ -37,6 +37,7 @@ from planner.optimization.program_parts import (
     solve_used,
 )
 from planner.optimization.promising_stays import PromisingStays, relax_promising
+from planner.optimization.search_end import LEAST_WORK, allows_relaxation, grant_work, work_left
 from planner.optimization.search_limits import EFFORTS, SMALL_COLUMNS, SearchLimits
 from planner.optimization.search_progress import bounds_listener
 from planner.optimization.solution import PlanningContext
@@ -52,7 +53,7 @@ from planner.optimization.solver import (
     solve_small_program,
     take_if_whole,
 )
-from planner.optimization.solver_options import SearchAim
+from planner.optimization.solver_model import SearchAim
 from planner.optimization.stays import Place
 from pricing.frozen_values import dataclass
 
@@ -180,7 +181,7 @@ def _search_whole(plan: SearchedPlan, work: float, gap: float, far: float, *, pr
     if known.values and (relaxed := relax_program(numbers)).values:
         plan = _prove(plan, relaxed.objective)
         is_far = is_large and known.objective - relaxed.objective > far * abs(known.objective)
-        if is_far or plan.solution.is_within(gap):
+        if is_far or work_left() <= 0 or plan.solution.is_within(gap):
             return plan
         if (optimum := take_if_whole(numbers, relaxed)) is not None:
             return replace(plan, solution=optimum)
@@ -217,14 +218,15 @@ class _Search:
     def search_nearest(self, nearest: int) -> SearchedPlan:
         """Homes found by moves and their best units; the model decides all the rest. Where that plan is not near enough
         to the bound, the program by place chooses among so many of the nearest (all where it is small). Where neither
-        can do all of the work, or only at a cost far above the bound, the model alone, with more homes and in the end
-        all of them."""
+        can do all of the work, or only far above the bound, or no work is left, the model alone, with more homes."""
         limits, ranking, by_place = self.limits, self.ranking, self.promising.program
-        best = self.solve_choice(find_homes(by_place, self.setting, self.allowed, ranking, limits.work))
+        has_work = allows_relaxation(len(by_place.program.columns))
+        choice = find_homes(by_place, self.setting, self.allowed, ranking, limits.work) if has_work else None
+        best = self.solve_choice(choice)
         if best is None or not best.solution.is_within(limits.near):
             if (everything := self._list_all(best)) is not None:
                 best = self._choose_all(best, everything)
-            elif limits.chooses_nearest:
+            elif limits.chooses_nearest and allows_relaxation(len(by_place.program.columns)):
                 choice = choose_homes(by_place, ranking, nearest, limits.work, limits.gap)
                 best = self._take_better(best, choice, is_bound=False)
         whole = build_program(self.setting, self.allowed) if best is None else LinearProgram()
@@ -233,11 +235,14 @@ class _Search:
         taking = (places for groups in self.overflow for places in groups)
         more, most = max(nearest, 1), max(map(len, (*ranking.nearest, *taking)), default=0)
         tried = 0 if best is None else len(best.program.columns)
+        grant_work(LEAST_WORK if best is None else 0.0)
         while best is None or not self._is_enough(best, tried):
             homes = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             known = best if best is not None and best.solution.values else None
             more_taking = self._nearest_overflow(more)
-            if self._compute_share(homes, more_taking) > (MOST_COLUMNS if known is None else MOST_KNOWN):
+            share = MOST_COLUMNS if known is None else MOST_KNOWN
+            some = keep_homes(self.setting, self.allowed, homes, more_taking)
+            if self.columns <= limits.whole_columns and count_columns(*some) > share * self.columns:
                 return known or SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             searched = self if known is None else replace(self, limits=replace(limits, work=MORE_WORK * limits.work))
             aim: SearchAim = "better" if known else "plan" if more >= most else "trial"
@@ -256,17 +261,12 @@ class _Search:
             more *= MORE_HOMES
         return best
 
-    def _compute_share(self, homes: Sequence[frozenset[Place]], overflow: Sequence[frozenset[Place]]) -> float:
-        """Of these homes in the columns of a problem that is searched whole in any case; 0 of a larger one."""
-        if self.columns > self.limits.whole_columns:
-            return 0.0
-        return count_columns(*keep_homes(self.setting, self.allowed, homes, overflow)) / self.columns
-
     def _is_enough(self, plan: SearchedPlan, tried: int) -> bool:
         """Whether there is a plan that is not far from its bound, or with more homes the program that was tried last,
         of so many columns, would be larger than one that is searched whole."""
         is_large = tried * MORE_HOMES > self.limits.whole_columns
-        return bool(plan.solution.values) and (is_large or not self.proves or plan.solution.is_within(FAR_GAP))
+        is_last = is_large or not self.proves or work_left() <= 0
+        return bool(plan.solution.values) and (is_last or plan.solution.is_within(FAR_GAP))
 
     def narrow(self, plan: SearchedPlan) -> SearchedPlan | None:
         """The plan as one of the program of all homes that cheaper plans have, whose bound so holds for all; None where
@@ -321,11 +321,11 @@ class _Search:
         if choice is None:
             return best
         if best is None or best.choice is None or not choice.is_same(best.choice):
-            plan = self.solve_choice(choice)
+            plan = self.solve_choice(choice, "trial" if best is None else "better")
             best = _cheaper(best, plan) if best is not None and plan is not None else best or plan
         return _prove(best, choice.bound) if best is not None and is_bound else best
 
-    def solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
+    def solve_choice(self, choice: HomeChoice | None, aim: SearchAim = "trial") -> SearchedPlan | None:
         """The plan of a choice with its units at each start. Where these cannot do the work, or not for about as much:
         with the best units for its homes, and overflow to the nearest places, too; where the program is too large to be
         searched so, with more of the same units, if they can. None where no units can."""
@@ -337,13 +337,13 @@ class _Search:
             for need, places in enumerate(near)
         ]
         most = choice.cost * (1 + UNITS_LOSS)
-        plan = self.solve_homes(choice.used, named, choice.units, most=most)
+        plan = self.solve_homes(choice.used, named, choice.units, most=most, aim=aim)
         is_large = len(plan.program.columns) > HOURLY_COLUMNS
         if is_large and (not plan.solution.values or plan.solution.objective > most):
-            plan = _cheaper(plan, self.solve_homes(choice.used, named, choice.units, at_least=True))
+            plan = _cheaper(plan, self.solve_homes(choice.used, named, choice.units, at_least=True, aim=aim))
         if not plan.solution.values or (plan.solution.objective > most and not is_large):
             wider = [one | other for one, other in zip(named, near, strict=True)]
-            plan = _cheaper(plan, self.solve_homes(choice.used, wider))
+            plan = _cheaper(plan, self.solve_homes(choice.used, wider, aim=aim))
         cut = plan.solution.cut_by_clock or choice.cut_by_clock
         solution = replace(plan.solution, cut_by_clock=cut)
         return replace(plan, solution=solution, choice=choice) if solution.values else None

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram, ProgramArrays
 from planner.optimization.solver import NO_SOLUTION, Solution, relax_program, solve_program
-from planner.optimization.solver_model import Basis
-from planner.optimization.solver_options import LARGE_COLUMNS, SearchAim
+from planner.optimization.solver_model import LARGE_COLUMNS, Basis, SearchAim
 from pricing.frozen_values import dataclass
 
 if TYPE_CHECKING:

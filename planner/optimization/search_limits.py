@@ -10,6 +10,8 @@ from planner.optimization.solution import SearchEffort
 from planner.optimization.solver import GAP_TARGET
 from pricing.frozen_values import dataclass
 
+MORE_BUDGET = 1 / 16
+"""See docs/decisions/0071-a-budget-of-work-for-a-plan.md."""
 SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 
@@ -21,7 +23,8 @@ class SearchLimits:
     ends it. `near`: a gap within which homes that were found by moves are good enough. Where they are not, a program by
     place of at most `place_columns` columns chooses among all homes, and its bound is that of all; a larger one among
     the nearest, where it `chooses_nearest`. `rounds`: of the relaxation of very many stays. `far`: a large program of
-    the homes of cheaper plans is not searched where its relaxation is farther from the plan."""
+    the homes of cheaper plans is not searched where its relaxation is farther from the plan. `budget`: of work for all
+    searches of a plan, with MORE_BUDGET for each month of each workload."""
 
     small_gap: float
     whole_columns: int
@@ -33,6 +36,7 @@ class SearchLimits:
     chooses_nearest: bool
     rounds: int
     far: float
+    budget: float = 20.0
 
 
 EFFORTS: Mapping[SearchEffort, SearchLimits] = {
@@ -42,5 +46,5 @@ EFFORTS: Mapping[SearchEffort, SearchLimits] = {
     "coarse": SearchLimits(1e-3, SMALL_COLUMNS, 1, 1e6, 5e-3, FAR_GAP, 8_000, False, 1, 0.0),
     "quick": SearchLimits(GAP_TARGET, SMALL_COLUMNS, 1, 1e7, 5e-3, FAR_GAP, 8_000, False, 2, 0.0),
     "standard": SearchLimits(GAP_TARGET, 40_000, 2, 2e7, 5e-4, 5e-4, 30_000, True, 8, 0.02),
-    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True, 40, math.inf),
+    "proof": SearchLimits(GAP_TARGET, 400_000, 8, 4e8, 1e-6, GAP_TARGET, 100_000, True, 40, math.inf, math.inf),
 }

@@ -11,12 +11,33 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from planner.optimization.linear_program import LinearProgram, ProgramArrays
+from planner.optimization.search_end import (
+    FIRST_PLAN,
+    STALL,
+    STALL_SHARE,
+    Report,
+    limit_by_budget,
+    limit_search,
+    limit_work,
+    spend_on_relaxation,
+    spend_work,
+    work_left,
+)
 from planner.optimization.search_progress import note_cut, seconds_left
-from planner.optimization.solver_model import Basis, load_solver, read_basis, set_basis
-from planner.optimization.solver_options import AGGREGATION, LARGE_COLUMNS, SMALL_SEARCH, SearchAim, options_of
+from planner.optimization.solver_model import (
+    AGGREGATION,
+    LARGE_COLUMNS,
+    SMALL_SEARCH,
+    Basis,
+    SearchAim,
+    load_solver,
+    options_of,
+    read_basis,
+    set_basis,
+)
 from planner.request.errors import InternalError
 from planner.supply.recent_values import RecentValues
 from pricing.frozen_values import dataclass
@@ -25,30 +46,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NO_SOLUTION_YET = 1e100
 GAP_TARGET = 1e-6
 """Relative distance of the best plan from the proven bound at which the search ends: 0.0001 %."""
-LONG_SEARCH_GAPS = ((3_000, 1e-4), (6_000, 5e-4), (12_000, 1e-3))
-"""After so many nodes of the search, a gap that is near enough to end it. Counted in nodes and not in seconds, so that
-equal programs end the same on every machine."""
 SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns, FEWEST_COLUMNS at least. Counted, so that the same program ends the same on every machine."""
 FEWEST_COLUMNS = 1_000
-IDLE_SHARES = {
-    "plan": (0.1, 0.02),
-    "trial": (0.1, 0.1),
-    "better": (0.1, 0.1),
-    "used": (0.1, math.inf),
-    "root": (0.2, math.inf),
-    "start": (0.03, math.inf),
-}
-"""A search for a plan ends where this share of its work brought no better one, once it is within this gap."""
-IDLE_COLUMNS = 2_500
-"""A trial of more ends after half of that: its occasions take ten times as long (25 ms with 4,400 columns)."""
-FIRST_PLAN, FIRST_PLAN_WORK, BETTER_PLAN = 10, 3e7, 0.3
-"""Times its work after which a search without any plan ends, but not beyond this work unless its own is more; and where
-one is known that is to be bettered (5,123 columns: no plan in 62 s, now 8)."""
 GLANCE, CONFIRMATION = 0.3, 1.0
 """Occasions of a search that only looks whether there is a solution at all, and of one without presolve that confirms
 that a large program has none."""
@@ -57,11 +60,6 @@ GLANCED_COLUMNS, RELAXED_COLUMNS = 30_000, 100_000
 (the relaxation of 267,175 columns more than four minutes)."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
-STALL, STALL_SHARE, STALLED_BOUND = 1.5e6, 0.05, 1e-3
-"""Work (or that share of all work, where it is more) after which a search of a program of more than LARGE_COLUMNS
-columns ends that has a plan, and neither a better one nor a bound that is better by this share of itself: its rounds of
-cuts take 0.1 s and more each (a search of 50 s takes 16, 0.42 instead of 0.34 % above its bound; one of 48 s takes 31,
-11.9 instead of 6.3 %; one of 32 s that branches takes 9; the same plans)."""
 PRIMAL, PRIMAL_COLUMNS = 4, 2
 """The primal simplex method, and the columns for each row from which on it is taken where all work may stay undone: an
 eighth to a third of the time of the dual one with five columns a row (2.6 instead of 7.8 to 21 s), but 12 to 27 instead
@@ -75,8 +73,6 @@ RELAXATION_ACCURACY = 1e-6
 """How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
 
 
-Report = Callable[[float, float], None]
-"""Hears of the best cost and the bound of a search."""
 StartSearch = Callable[[ProgramArrays], "Solution"]
 """Finds a solution to begin the search of a program with; one without values where it has none."""
 VALUES_REMEMBERED = 1_000_000
@@ -88,7 +84,8 @@ class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less; minus infinity where nothing is.
     Infeasible (proven) and unsolved (out of work or time): no values. `reduced_costs` of the columns and `multipliers`
     of the rows, and the `basis`: of a relaxation only.
-    `cut_by_clock`: the last resort ended it: another machine may find another."""
+    `cut_by_clock`: the last resort ended it: another machine may find another. `spent`: of a remembered one, the work
+    that it took (work_budget.py)."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
     objective: float
@@ -98,6 +95,7 @@ class Solution:
     multipliers: tuple[float, ...] = ()
     cut_by_clock: bool = False
     basis: Basis | None = None
+    spent: float = 0.0
 
     def is_within(self, gap: float) -> bool:
         """Whether it has values whose cost is at most this share of it above the bound."""
@@ -228,10 +226,14 @@ def _solve_once(key: bytes, solve: Callable[[], Solution]) -> Solution:
     if known is None:
         return solve()
     solution = known.find(key)
-    if solution is None:
+    if solution is not None and solution.spent <= max(work_left(), 0.0):  # else it would be cut now
+        spend_work(solution.spent)
+        return solution
+    with limit_work() as budget:
         solution = solve()
-        if not solution.cut_by_clock:
-            known.add(key, solution)
+    if not solution.cut_by_clock and not budget.is_cut:
+        solution = replace(solution, spent=budget.spent)
+        known.add(key, solution)
     return solution
 
 
@@ -269,7 +271,8 @@ def _run_search(
     integer = bool(numbers.whole.any())
     if integer:
         stall = max(STALL, STALL_SHARE * work) / columns if columns > LARGE_COLUMNS else math.inf
-        highs.cbMipInterrupt += _limit_search(work, max(columns, FEWEST_COLUMNS), stall, aim, report)
+        highs.cbMipInterrupt += limit_search(work, max(columns, FEWEST_COLUMNS), stall, aim, report)
+        highs.cbMipInterrupt += limit_by_budget(columns, needs_plan=aim != "better")
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -308,6 +311,7 @@ def relax_program(
         method = {"simplex_strategy": PRIMAL}
     elif starts_feasible and rows > INTERIOR_ROWS and len(numbers.cost) > INTERIOR_COLUMNS * rows:
         method = {"solver": "ipm"}
+    spend_on_relaxation(len(numbers.cost), goes_on=basis is not None)
     key = _digest_program(numbers, ("relaxed", basis, starts_feasible))
     return _solve_once(key, lambda: _run_relaxation(numbers, basis, method))
 
@@ -360,38 +364,3 @@ def _run_relaxation(
     bound = objective - RELAXATION_ACCURACY * abs(objective)
     values, reduced, multipliers = map(tuple, (solution.col_value, solution.col_dual, solution.row_dual))
     return Solution("optimal", objective, bound, values, reduced, multipliers, basis=read_basis(highs))
-
-
-def _limit_search(work: float, each: int, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
-    """Ends a search after its work, `each` an occasion (without any plan as FIRST_PLAN says, unless a better one than
-    is known is looked for), or when its gap is small enough for its nodes, or when no better plan came for long, where
-    its aim is a plan, or for `stall` occasions neither a better plan nor a better bound."""
-    longest = BETTER_PLAN * work if aim == "better" else max(work, min(FIRST_PLAN * work, FIRST_PLAN_WORK))
-    occasions, first = work / each, longest / each
-    seen, better, moved, least, proven = 0, 0, 0, math.inf, -NO_SOLUTION_YET
-    idle_share, idle_gap = IDLE_SHARES.get(aim, (1.0, 0.0))
-    if aim in ("trial", "better") and each > IDLE_COLUMNS:
-        idle_share /= 2
-
-    def end(event: Any) -> None:
-        nonlocal seen, better, moved, least, proven
-        seen += 1
-        progress = event.data_out
-        best, bound = progress.mip_primal_bound, progress.mip_dual_bound
-        if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
-            if seen > first:
-                event.interrupt()
-            return
-        if report is not None:
-            report(best, bound)
-        gap = (best - bound) / max(abs(best), 1e-9) if math.isfinite(bound) else math.inf
-        near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
-        if best < least:
-            better, moved, least = seen, seen, best
-        if bound > proven + STALLED_BOUND * abs(proven):
-            moved, proven = seen, bound
-        idles = gap <= idle_gap and seen - better > idle_share * occasions
-        if near_enough or idles or seen - moved > stall or seen > occasions:
-            event.interrupt()
-
-    return end

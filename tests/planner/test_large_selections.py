@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from planner.application import plan
-from planner.optimization import home_selection, plan_search, program_parts
+from planner.optimization import home_selection, plan_search, program_parts, strategy
 from planner.optimization.linear_program import LinearProgram, ProgramColumn
 from planner.optimization.search_limits import EFFORTS
 from planner.optimization.search_progress import follow_search, name_search
@@ -82,6 +82,18 @@ def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask
     cloud = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
     assert sorted(use.region for use in cloud.uses) == ["us-east-1", "us-west-2"]
     assert cloud.total_cost == pytest.approx(1022.0)
+
+
+def test_without_work_that_is_left_the_relaxation_chooses_the_homes_and_there_is_a_plan(priced, ask, monkeypatch):
+    """Those of the relaxation alone have no room for both services, so more homes are searched until there is a plan;
+    none is chosen by moves. One service of a node at 0.5 and one at 0.9 an hour: 730 x 1.4."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "find_homes", lambda *_: pytest.fail("homes are chosen by moves"))
+    monkeypatch.setattr(strategy, "EFFORTS", {"standard": replace(EFFORTS["standard"], budget=-1.0)})
+    found = plan(two_services(ask), priced(TWO_REGIONS)).strategy("cloud")
+    assert sorted(use.region for use in found.uses) == ["us-east-1", "us-west-2"]
+    assert found.total_cost == pytest.approx(1022.0)
+    assert found.bound <= found.present_cost
 
 
 @pytest.mark.parametrize(("most", "cost"), [(0, 365.0 + 12 * 730 * 5.0), (1_000, 1022.0)])

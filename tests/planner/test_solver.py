@@ -12,7 +12,7 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
-from planner.optimization import solver, strategy
+from planner.optimization import search_end, solver, strategy
 from planner.optimization.linear_program import LinearProgram, ProgramColumn, allow_shortage
 from planner.optimization.model import build_program
 from planner.optimization.plan_search import search_plan
@@ -90,13 +90,13 @@ def test_a_search_without_any_solution_ends_by_its_work():
 
 @pytest.mark.parametrize(("aim", "branches"), [("root", False), ("optimum", True)])
 def test_a_search_for_the_best_at_the_root_does_not_branch(monkeypatch, aim, branches):
-    nodes, limit = [], solver._limit_search
+    nodes, limit = [], solver.limit_search
 
     def record_nodes(*given):
         end = limit(*given)
         return lambda event: nodes.append(event.data_out.mip_node_count) or end(event)
 
-    monkeypatch.setattr(solver, "_limit_search", record_nodes)
+    monkeypatch.setattr(solver, "limit_search", record_nodes)
     assert solve_program(without_solution(), work=1e5, aim=aim).status == "unsolved"
     assert (max(nodes) > 1) is branches
 
@@ -314,7 +314,7 @@ class Occasion:
 )
 def test_a_large_search_that_does_not_get_on_is_ended(best, bound, nodes, ended_at):
     """Of 40 occasions, five without a better plan or bound end it."""
-    end = solver._limit_search(40.0, 1, 5.0, "optimum", None)
+    end = search_end.limit_search(40.0, 1, 5.0, "optimum", None)
     for at in range(1, 60):
         occasion = Occasion(best(at), bound(at), nodes)
         end(occasion)
@@ -337,7 +337,7 @@ def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, en
     """Of 40 occasions above a bound of 50: ten times as many without a plan, 12 where one is known already. A plan at
     100 ends a search among used columns after a tenth, 4, one until it branches after a fifth, 8, and one for a start
     after 3 %, 1.2; one at 50.5, within 2 %, any after a tenth."""
-    end = solver._limit_search(40.0, 1, math.inf, aim, None)
+    end = search_end.limit_search(40.0, 1, math.inf, aim, None)
     occasions = (Occasion(best, 50.0, 1) for _ in range(1_000))
     ended = next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended)
     assert ended == ended_at
@@ -345,7 +345,7 @@ def test_how_long_a_search_goes_on_without_gain_is_told_by_its_aim(aim, best, en
 
 @pytest.mark.parametrize(("work", "ended_at"), [(2e6, 201), (1e7, 301), (4e7, 401)])
 def test_a_search_without_a_plan_goes_on_for_ten_times_its_work_or_thirty_millions_if_its_own_is_less(work, ended_at):
-    end = solver._limit_search(work, 100_000, math.inf, "optimum", None)
+    end = search_end.limit_search(work, 100_000, math.inf, "optimum", None)
     occasions = (Occasion(math.inf, 50.0, 1) for _ in range(1_000))
     assert next(at for at, occasion in enumerate(occasions, 1) if end(occasion) or occasion.is_ended) == ended_at
 

@@ -75,8 +75,9 @@ NEAREST_OVERFLOW = 4
 HOURLY_COLUMNS, HOURLY_GAP, HOURLY_WORK = 50_000, 0.1, 0.1
 """Programs of chosen homes with more columns are planned from work that is paid by the hour, to this gap with this
 share of the work: a search of 90,000 columns found no plan in six minutes, and so takes 20 s."""
-MORE_HOMES, NEARLY_ALL = 4, 2
-"""Times as many homes where a selection cannot do all of the work; all, if they are at most twice as many columns."""
+MORE_HOMES, FEWER_HOMES, NEARLY_ALL, HUGE_COLUMNS = 4, 2, 2, 400_000
+"""Times as many homes where a selection cannot do all of the work; all, if they are not many more, or before a large
+selection unless all are huge (328,087 columns have a plan in 25 s, 597,291 none in five minutes)."""
 MOST_COLUMNS, MOST_KNOWN = 0.8, 0.5
 """Of all columns: a selection with more is not searched for a first or for a better plan. A search of 9,352 columns for
 one took 18 s, that of all 10,779 from its plan 15 s, without it 27 s, with the same plan."""
@@ -251,14 +252,13 @@ class _Search:
             # none of a larger program would be sooner, and a search of the whole that follows goes on from the first
             if known and (self.columns <= min(EXACT_COLUMNS, limits.whole_columns) or not plan.solution.values):
                 return best
-            following = min(len(whole.columns), MORE_HOMES * tried)
-            is_last = more >= most or following <= NEARLY_ALL * tried
-            is_searched = is_last and len(whole.columns) <= limits.whole_columns
-            if not best.solution.values and (is_searched or (more < most and following > RELAXED_COLUMNS)):
+            size, is_large = len(whole.columns), min(len(whole.columns), MORE_HOMES * tried) > RELAXED_COLUMNS
+            is_searched = size <= limits.whole_columns and (more >= most or size <= NEARLY_ALL * tried)
+            if not best.solution.values and (is_searched or (more < most and is_large and size <= HUGE_COLUMNS)):
                 return SearchedPlan(self.setting, self.allowed, whole, UNSOLVED, self.columns)
             if more >= most:
                 return best
-            more *= MORE_HOMES
+            more *= FEWER_HOMES if is_large else MORE_HOMES
         return best
 
     def _is_enough(self, plan: SearchedPlan, tried: int) -> bool:

@@ -29,6 +29,8 @@ from planner.workloads.demand import PortfolioDemand
 from pricing.frozen_values import dataclass
 from pricing.units import HOURS_PER_DAY
 
+NODE_DIGITS = 9
+"""Of nodes in a load block: node-hours divided by its hours are 3.999999999999992 where 4 nodes stand."""
 SearchEffort = Effort | Literal["rough", "close", "coarse"]
 """How long a request lets a search take; rough: one plan, without choosing among homes; close: a bound near to it by
 the program by place alone; coarse: as quick, with less work and small programs to a tenth of a per cent."""
@@ -246,7 +248,7 @@ def _standing_nodes(setting: PlanningContext, share: CandidateUse) -> tuple[floa
         return ()
     lengths = setting.demands.block_hours
     node_hours = {part.block: part.node_hours for part in share.blocks if part.block >= 0}
-    nodes = tuple(node_hours.get(block, 0.0) / hours for block, hours in enumerate(lengths))
+    nodes = tuple(round(node_hours.get(block, 0.0) / hours, NODE_DIGITS) for block, hours in enumerate(lengths))
     if not node_hours or math.isclose(min(nodes), max(nodes)):
         return ()
     return nodes

@@ -85,7 +85,7 @@ class Solution:
     Infeasible (proven) and unsolved (out of work or time): no values. `reduced_costs` of the columns and `multipliers`
     of the rows, and the `basis`: of a relaxation only.
     `cut_by_clock`: the last resort ended it: another machine may find another. `spent`: of a remembered one, the work
-    that it took (work_budget.py)."""
+    that it took (search_end.py)."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
     objective: float

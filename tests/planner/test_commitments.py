@@ -207,12 +207,13 @@ def season_beside_a_target(priced, ask, monkeypatch):
     return plan(request, priced(PRICES)).strategy("cloud")
 
 
-@pytest.mark.parametrize(("columns", "bound"), [(10_000, 253.44), (1, 216)])
+@pytest.mark.parametrize(("columns", "counted", "bound"), [(10_000, 10_000, 253.44), (1, 2, 216), (1, 1, 216)])
 def test_where_all_that_is_sold_is_too_large_the_bound_is_that_without_targets(
-    priced, ask, monkeypatch, columns, bound
+    priced, ask, monkeypatch, columns, counted, bound
 ):
-    """730 x 216 is the cost of the plan without the target."""
+    """730 x 216 is the cost of the plan without the target. A program may have more columns than are counted before."""
     monkeypatch.setattr(market_bound, "RELAXED_COLUMNS", {"standard": columns})
+    monkeypatch.setattr(market_bound, "count_columns", lambda *_: counted)
     cloud = season_beside_a_target(priced, ask, monkeypatch)
     assert (cloud.total_cost, cloud.bound) == pytest.approx((730 * 288, 730 * bound), rel=2e-6)
     assert not cloud.cut_by_clock

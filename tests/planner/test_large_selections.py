@@ -274,17 +274,20 @@ def test_a_better_plan_is_not_sought_among_most_homes(priced, ask, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("share", "times", "relaxed", "most"),
-    [(1, 0, 100_000, 3), (1, 0, 0, 2), (1, 2, 100_000, 2), (0.5, 0, 100_000, 1)],
+    ("share", "times", "relaxed", "huge", "most"),
+    [(1, 0, 1e5, 4e5, 3), (1, 0, 0, 4e5, 2), (1, 0, 0, 0, 3), (1, 2, 1e5, 4e5, 2), (0.5, 0, 1e5, 4e5, 1)],
 )
-def test_a_selection_that_is_nearly_the_whole_is_not_widened(priced, ask, monkeypatch, share, times, relaxed, most):
+def test_a_selection_that_is_nearly_the_whole_is_not_widened(
+    priced, ask, monkeypatch, share, times, relaxed, huge, most
+):
     """No search for a start finds any plan. Two regions of three are more than half of all columns: the whole is the
     next that is searched, not all three regions before it; or that is searched and not the two. Nor are the three where
-    they would be too many columns."""
+    they would be too many columns, unless the whole is huge."""
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "MOST_COLUMNS", share)
     monkeypatch.setattr(plan_search, "NEARLY_ALL", times)
     monkeypatch.setattr(plan_search, "RELAXED_COLUMNS", relaxed)
+    monkeypatch.setattr(plan_search, "HUGE_COLUMNS", huge)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1)})
     monkeypatch.setattr(plan_search, "solve_parts", lambda *_: NO_SOLUTION)
     searches = record_searches(monkeypatch)

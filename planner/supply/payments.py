@@ -192,7 +192,7 @@ def support_top_up(
     support: dict[int, float] = defaultdict(float, dict.fromkeys(in_effect, 0.0))
     for row in billed:
         support[row.month] += row.amount if row.category == "cloud_support" else 0.0
-    for month, paid in support.items():
+    for month, paid in sorted(support.items()):
         yield from support_minimum_payments(month, max(0.0, least - paid), terms)
 
 

@@ -68,15 +68,16 @@ def test_neither_node_nor_price_costs_nothing(assumptions, terms):
 
 def test_the_support_plan_is_topped_up_in_months_with_a_cloud_bill(terms):
     """A least fee of 100: month 1 has paid 30 of it, month 2 none with a bill, month 3 more, month 4 none for storage
-    alone; month 5 has no bill."""
+    alone; month 5 has no bill, month 6 neither, but a commitment as month 3 has."""
     billed = [
         Payment(1, "end", "on_demand", 500.0), Payment(1, "end", "cloud_support", 30.0),
         Payment(2, "start", "commitment", 200.0), Payment(3, "end", "cloud_support", 120.0),
         Payment(4, "end", "storage", 80.0),
     ]  # fmt: skip
-    assert [(p.month, p.category, p.amount) for p in payments.support_top_up(billed, 100.0, terms)] == [
+    assert [(p.month, p.category, p.amount) for p in payments.support_top_up(billed, (3, 6), 100.0, terms)] == [
         (1, "cloud_support", 70.0),
         (2, "cloud_support", 100.0),
         (4, "cloud_support", 100.0),
+        (6, "cloud_support", 100.0),
     ]
-    assert not list(payments.support_top_up(billed, 0.0, terms))
+    assert not list(payments.support_top_up(billed, (3, 6), 0.0, terms))

@@ -237,8 +237,8 @@ def _add_support_minimum_rows(
             resource = shared[column.owner].resource
             fees: dict[int, list[float]] = {at: [] for at in committed_months(resource, column.month, a, terms)}
             for payment in resource_payments(resource, column.month, 1, a, terms):
-                fees.setdefault(payment.month, [])
-                fees[payment.month] += [payment.amount] if payment.category == "cloud_support" else []
+                of_month = fees.setdefault(payment.month, [])
+                of_month += [payment.amount] if payment.category == "cloud_support" else []
             for month, amounts in fees.items():
                 using[month].append(number)
                 if amounts:

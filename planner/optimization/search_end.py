@@ -39,6 +39,11 @@ cuts take 0.1 s and more each (a search of 50 s takes 16, 0.42 instead of 0.34 %
 11.9 instead of 6.3 %; one of 32 s that branches takes 9; the same plans)."""
 
 
+def _is_plan(cost: float) -> bool:
+    """Whether it is the cost of a solution, not the solver's sign for none yet."""
+    return math.isfinite(cost) and abs(cost) <= NO_SOLUTION_YET
+
+
 def limit_search(work: float, each: int, stall: float, aim: SearchAim, report: Report | None) -> Callable[[Any], None]:
     """Ends a search after its work, `each` an occasion (without any plan as FIRST_PLAN says, unless a better one than
     is known is looked for), or when its gap is small enough for its nodes, or when no better plan came for long, where
@@ -55,7 +60,7 @@ def limit_search(work: float, each: int, stall: float, aim: SearchAim, report: R
         seen += 1
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
-        if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
+        if not _is_plan(best):
             if seen > first:
                 event.interrupt()
             return
@@ -149,8 +154,7 @@ def limit_by_budget(columns: int, *, needs_plan: bool) -> Callable[[Any], None]:
     def spend(event: Any) -> None:
         progress = event.data_out
         budget.spent += columns * (TREE_OCCASION if progress.mip_node_count > 0 else ROOT_OCCASION)
-        has_plan = math.isfinite(progress.mip_primal_bound) and abs(progress.mip_primal_bound) < NO_SOLUTION_YET
-        if budget.spent > budget.left and (has_plan or not needs_plan):
+        if budget.spent > budget.left and (not needs_plan or _is_plan(progress.mip_primal_bound)):
             budget.is_cut = True
             event.interrupt()
 

@@ -1,16 +1,19 @@
-"""The budget of work of all searches for a plan: worked by hand, kept, and the same from memory."""
+"""When a search ends: by its own work, and by the budget of all searches for a plan; worked by hand, and the same from
+memory."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
-from planner.optimization import solver
+from planner.optimization import search_end, solver
 from planner.optimization.linear_program import LinearProgram, ProgramColumn
 from planner.optimization.search_end import limit_by_budget, limit_work, spend_work, work_left
 from planner.optimization.solver import relax_program, remember_solutions, solve_program
+from planner.optimization.solver_model import LARGE_COLUMNS, options_of
 
 NODE = ProgramColumn("start", 0, 1)
 
@@ -21,6 +24,24 @@ def knapsack() -> LinearProgram:
     things = [program.column(NODE, -(1.0 + number % 7 / 10), 1.0, whole=True) for number in range(30)]
     program.row(-math.inf, 15.5, [(thing, 1.0 + number % 5 / 10) for number, thing in enumerate(things)])
     return program
+
+
+@pytest.mark.parametrize(("more", "is_again"), [(0, False), (1, True)])
+def test_only_large_programs_are_presolved_again_for_their_bound(more, is_again):
+    assert options_of(LARGE_COLUMNS + more, "bound")["mip_allow_restart"] is is_again
+
+
+@pytest.mark.parametrize("aim", ["trial", "better"])
+@pytest.mark.parametrize(("more", "ended_at"), [(0, 1 + 4 + 1), (1, 1 + 2 + 1)])
+def test_a_trial_of_many_columns_ends_after_half_as_many_occasions_without_a_better_plan(aim, more, ended_at):
+    """Of 40 occasions, a tenth is 4: the plan of the first one is within 1 % of its bound, and none is better."""
+    columns = search_end.IDLE_COLUMNS + more
+    end = search_end.limit_search(40.0 * columns, columns, math.inf, aim, None)
+    interrupted: list[int] = []
+    progress = SimpleNamespace(mip_primal_bound=50.5, mip_dual_bound=50.0, mip_node_count=1)
+    for at in range(1, 100):
+        end(SimpleNamespace(data_out=progress, interrupt=partial(interrupted.append, at)))
+    assert interrupted[0] == ended_at
 
 
 @pytest.mark.parametrize(
@@ -38,7 +59,7 @@ def test_a_search_ends_where_the_budget_does_if_it_may(best, node, needs_plan, e
     with limit_work(0.111) as budget:
         spend = limit_by_budget(1_000, needs_plan=needs_plan)
         for at in range(1, 100):
-            spend(SimpleNamespace(data_out=progress, interrupt=lambda at=at: ended.append(at)))
+            spend(SimpleNamespace(data_out=progress, interrupt=partial(ended.append, at)))
     assert ended[:1] == ([] if ended_at is None else [ended_at])
     assert budget.is_cut == bool(ended)
 

@@ -44,6 +44,16 @@ def test_a_trial_of_many_columns_ends_after_half_as_many_occasions_without_a_bet
     assert interrupted[0] == ended_at
 
 
+@pytest.mark.parametrize(("aim", "ended_at"), [("optimum", 1 + 5 + 1), ("bound", 1 + 50 + 1)])
+def test_nodes_of_a_search_for_a_bound_count_a_tenth_until_it_stalls(aim, ended_at):
+    end = search_end.limit_search(99.0, 1, 5.0, aim, None)
+    interrupted: list[int] = []
+    progress = SimpleNamespace(mip_primal_bound=100.0, mip_dual_bound=50.0, mip_node_count=1)
+    for at in range(1, 100):
+        end(SimpleNamespace(data_out=progress, interrupt=partial(interrupted.append, at)))
+    assert interrupted[0] == ended_at
+
+
 @pytest.mark.parametrize(
     ("best", "node", "needs_plan", "ended_at"),
     [

@@ -56,6 +56,13 @@ def until(met: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def until_while_open(store, job: str, met: Callable[[], bool]) -> None:
+    """Fails where the job ends before: a fast machine ends it soon."""
+    while not met():
+        assert store.jobs.find("default", job).is_open or met(), "the job has ended"
+        time.sleep(0.005)
+
+
 @pytest.fixture
 def queued(store) -> str:
     """The id of the job of the question, in the queue for long ones."""
@@ -84,7 +91,7 @@ def helped(store) -> bool:
 def test_idle_workers_help_and_the_plan_is_the_same(store, queued, alone):
     """One replica has the job; the worker of the other has nothing else to do."""
     with replica(store), replica(store):
-        until(lambda: helped(store))
+        until_while_open(store, queued, lambda: helped(store))
         until(lambda: not store.jobs.find("default", queued).is_open)
     job = store.jobs.find("default", queued)
     assert (job.state, job.plan_digest, job.reusable) == ("done", alone, True)
@@ -94,11 +101,11 @@ def test_idle_workers_help_and_the_plan_is_the_same(store, queued, alone):
 @pytest.mark.slow
 def test_a_helper_that_is_killed_loses_nothing(store, queued, alone):
     with replica(store) as first, replica(store) as second:
-        until(lambda: helped(store))
+        until_while_open(store, queued, lambda: helped(store))
         owner = store.jobs.find("default", queued).owner
         helper = second if owner == first.owner else first
-        until(helper.worker_processes)
-        until(lambda: store.tasks.leased(helper.owner))
+        until_while_open(store, queued, helper.worker_processes)
+        until_while_open(store, queued, lambda: store.tasks.leased(helper.owner))
         os.kill(helper.worker_processes()[0], signal.SIGKILL)
         until(lambda: not store.jobs.find("default", queued).is_open)
     job = store.jobs.find("default", queued)
@@ -108,11 +115,11 @@ def test_a_helper_that_is_killed_loses_nothing(store, queued, alone):
 @pytest.mark.slow
 def test_a_plan_whose_worker_is_killed_goes_on_from_the_tasks_that_are_done(store, queued, alone):
     with replica(store) as only:
-        until(lambda: store.jobs.find("default", queued).progress.phase.startswith("replanning 1"))
+        until_while_open(store, queued, lambda: count_outcomes(store) > 0)
         done = count_outcomes(store)
         [process] = only.worker_processes()
         os.kill(process, signal.SIGKILL)
-        until(lambda: store.jobs.find("default", queued).attempts == 2)
+        until_while_open(store, queued, lambda: store.jobs.find("default", queued).attempts == 2)
         assert count_outcomes(store) >= done > 0
         until(lambda: not store.jobs.find("default", queued).is_open)
     job = store.jobs.find("default", queued)
@@ -127,7 +134,7 @@ def count_outcomes(store) -> int:
 @pytest.mark.one_in(2)
 def test_a_cancelled_plan_ends_its_tasks(store, queued):
     with replica(store), replica(store):
-        until(lambda: helped(store))
+        until_while_open(store, queued, lambda: helped(store))
         assert store.jobs.cancel("default", queued)
         until(lambda: count_tasks(store) == 0)
     assert not store.tasks.is_any_free()

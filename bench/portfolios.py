@@ -15,6 +15,8 @@ from measure import Figure
 from portfolio import portfolio, setting_of
 
 from planner.optimization.plan_search import search_plan
+from planner.optimization.search_end import limit_work
+from planner.optimization.search_limits import EFFORTS
 from planner.optimization.strategy import strategy_scope
 from planner.result import StrategyName
 from pricing.catalog.price_catalog import Catalog
@@ -40,7 +42,8 @@ def one(
     title = f"{workloads} workloads x {months} months, {strategy}, {effort}"
     began = time.process_time()
     setting = setting_of(portfolio(workloads, months, effort=effort, strategies=[strategy]), Catalog.embedded())
-    found = search_plan(setting, partial(strategy_scope, strategy))
+    with limit_work(EFFORTS[setting.effort].budget_of(workloads * months)):
+        found = search_plan(setting, partial(strategy_scope, strategy))
     took, best = time.process_time() - began, found.solution
     above = 100 * (best.objective - best.bound) / best.objective
     sys.stderr.write(f"  {title}: {best.objective:,.0f}, {above:.3f} % above the bound, {took:.1f} s\n")

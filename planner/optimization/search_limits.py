@@ -10,7 +10,7 @@ from planner.optimization.solution import SearchEffort
 from planner.optimization.solver import GAP_TARGET
 from pricing.frozen_values import dataclass
 
-MORE_BUDGET = 1 / 16
+MORE_BUDGET = 1 / 8
 """See docs/decisions/0071-a-budget-of-work-for-a-plan.md."""
 SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
@@ -37,6 +37,10 @@ class SearchLimits:
     rounds: int
     far: float
     budget: float = 20.0
+
+    def budget_of(self, workload_months: int) -> float:
+        """The work of all searches for the plan of one strategy."""
+        return self.budget + MORE_BUDGET * workload_months
 
 
 EFFORTS: Mapping[SearchEffort, SearchLimits] = {

@@ -14,10 +14,11 @@ from functools import partial
 from measure import Figure
 from portfolio import portfolio, setting_of
 
-from planner.optimization.plan_search import search_plan
-from planner.optimization.search_end import limit_work
+from planner.optimization.plan_search import SearchedPlan, search_plan
+from planner.optimization.search_end import budget_of_plan, limit_work
 from planner.optimization.search_limits import EFFORTS
 from planner.optimization.strategy import strategy_scope
+from planner.request.models import Request
 from planner.result import StrategyName
 from pricing.catalog.price_catalog import Catalog
 
@@ -41,12 +42,18 @@ def one(
 ) -> Iterator[Figure]:
     title = f"{workloads} workloads x {months} months, {strategy}, {effort}"
     began = time.process_time()
-    setting = setting_of(portfolio(workloads, months, effort=effort, strategies=[strategy]), Catalog.embedded())
-    with limit_work(EFFORTS[setting.effort].budget_of(workloads * months)):
-        found = search_plan(setting, partial(strategy_scope, strategy))
+    found = planned(portfolio(workloads, months, effort=effort, strategies=[strategy]))
     took, best = time.process_time() - began, found.solution
     above = 100 * (best.objective - best.bound) / best.objective
     sys.stderr.write(f"  {title}: {best.objective:,.0f}, {above:.3f} % above the bound, {took:.1f} s\n")
     yield Figure(f"{title}: {len(found.program.columns):,} of {found.columns:,} columns", took * 1000,
                  took / goal_s, f"{goal_s:g} s", 1.0)  # fmt: skip
     yield Figure(f"{title}: above the bound", above, above / goal_percent, f"{goal_percent:g} %", 1.0, unit="%")
+
+
+def planned(request: Request) -> SearchedPlan:
+    """The plan of a request's only strategy, within the budget that a plan has, without reports."""
+    setting = setting_of(request, Catalog.embedded())
+    budget = budget_of_plan(EFFORTS[setting.effort].budget, len(request.workloads) * request.months)
+    with limit_work(budget):
+        return search_plan(setting, partial(strategy_scope, request.strategies[0]))

@@ -89,6 +89,8 @@ ROOT_OCCASION, TREE_OCCASION, RELAXED_PAIR = 2e-5, 2e-6, 2e-9
 """Work of an occasion at which a search may be interrupted, by columns: among the cuts of the root (7 to 42
 microseconds for programs of 887 to 32,073 columns) and at a node (1 to 3). Of a relaxation, by columns squared (0.19 s
 with 9,719, 1.9 with 31,567, 18 with 95,373). A unit is about a second of the core that they were measured on."""
+MORE_BUDGET = 1 / 8
+"""For each month of each workload: see docs/decisions/0071-a-budget-of-work-for-a-plan.md."""
 LEAST_WORK = 5.0
 """Of a budget for the search of a first plan: the relaxation of 99,842 columns spends one of 23 (a plan that took 1 s
 more is 39 % cheaper)."""
@@ -106,6 +108,11 @@ class WorkBudget:
 
 
 _BUDGET: ContextVar[WorkBudget | None] = ContextVar("work_budget", default=None)
+
+
+def budget_of_plan(least: float, workload_months: int) -> float:
+    """The work of all searches for the plan of one strategy."""
+    return least + MORE_BUDGET * workload_months
 
 
 @contextmanager

@@ -10,8 +10,6 @@ from planner.optimization.solution import SearchEffort
 from planner.optimization.solver import GAP_TARGET
 from pricing.frozen_values import dataclass
 
-MORE_BUDGET = 1 / 8
-"""See docs/decisions/0071-a-budget-of-work-for-a-plan.md."""
 SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 
@@ -24,7 +22,7 @@ class SearchLimits:
     place of at most `place_columns` columns chooses among all homes, and its bound is that of all; a larger one among
     the nearest, where it `chooses_nearest`. `rounds`: of the relaxation of very many stays. `far`: a large program of
     the homes of cheaper plans is not searched where its relaxation is farther from the plan. `budget`: of work for all
-    searches of a plan, with MORE_BUDGET for each month of each workload."""
+    searches of a plan, which has more for many workloads (see budget_of_plan)."""
 
     small_gap: float
     whole_columns: int
@@ -37,10 +35,6 @@ class SearchLimits:
     rounds: int
     far: float
     budget: float = 20.0
-
-    def budget_of(self, workload_months: int) -> float:
-        """The work of all searches for the plan of one strategy."""
-        return self.budget + MORE_BUDGET * workload_months
 
 
 EFFORTS: Mapping[SearchEffort, SearchLimits] = {

@@ -18,7 +18,7 @@ from planner.optimization.cost_allocation import workload_costs
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram
 from planner.optimization.model import StrategyScope
 from planner.optimization.plan_search import SearchedPlan, search_plan
-from planner.optimization.search_end import limit_work
+from planner.optimization.search_end import budget_of_plan, limit_work
 from planner.optimization.search_limits import EFFORTS
 from planner.optimization.search_progress import seconds_allowed
 from planner.optimization.solution import (
@@ -117,7 +117,7 @@ def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = 
     if bound == math.inf or (name == "onprem" and not any(item.candidates for item in owned)):
         return empty
     months = setting.terms.months * len(setting.demands.needs)
-    with limit_work(EFFORTS[setting.effort].budget_of(months)):
+    with limit_work(budget_of_plan(EFFORTS[setting.effort].budget, months)):
         searched = search_plan(setting, partial(strategy_scope, name), bound)
     solution = searched.solution
     if solution.status == "unsolved":

@@ -20,6 +20,7 @@ from planner.optimization.linear_program import (
     RowEntries,
 )
 from planner.optimization.solution import PlanningContext
+from planner.optimization.verified_plan import ROUNDING
 from planner.result.audit_trail import discount_factor
 from planner.supply import onprem
 from planner.supply.carbon import node_energy
@@ -28,6 +29,9 @@ from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
 from planner.supply.payments import committed_months, delivered_months, resource_payments, support_minimum_payments
 from planner.supply.resources import Resource
 from pricing.units import HOURS_PER_DAY
+
+SMALL_NODES = 1e-3
+"""Of nodes: work that needs less has a row of its own for the node that it needs, which tolerances hide otherwise."""
 
 
 def add_limit_constraints(
@@ -271,8 +275,9 @@ def _add_quota_rows(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
     """No more nodes at once than each quota leaves, counted as `supply.quotas` does: whole nodes of each type
-    and purchase option, whole gangs, the busiest hours of different workloads added up, unless they share nodes."""
-    running = _peak_hourly_nodes(program, setting)
+    and purchase option, whole gangs, the busiest hours of different workloads added up, unless they share nodes. What
+    is less than the solver's tolerance is not added up, but is on no less than one node."""
+    running, small = _peak_hourly_nodes(program, setting)
     for index, item in enumerate(shared):
         if item.resource.held is None and item.resource.unit != "money" and setting.rules.counted(item.resource):
             days = setting.terms.hours_per_month / HOURS_PER_DAY
@@ -285,6 +290,8 @@ def _add_quota_rows(
     for (key, month), entries in sorted(running.items()):
         n = program.column(ProgramColumn("nodes", -1, month), 0.0, math.inf, whole=True)
         program.row(-math.inf, 0.0, [*entries, (n, -1.0)])
+        for number in small.get((key, month), ()):
+            program.row(-math.inf, 0.0, [(number, 1.0), (n, -1.0)])
         for quota, each in counted[key]:
             quota_entries[quota.key, month].append((n, each))
     for quota in setting.rules.quotas:
@@ -301,8 +308,9 @@ def _all_resources(setting: PlanningContext, shared: Sequence[SharedResource]) -
 
 def _peak_hourly_nodes(
     program: LinearProgram, setting: PlanningContext
-) -> dict[tuple[tuple[str, ...], int], RowEntries]:
-    """The most nodes at once of each resource by the hour that counts against a quota, by month."""
+) -> tuple[dict[tuple[tuple[str, ...], int], RowEntries], dict[tuple[tuple[str, ...], int], list[int]]]:
+    """The most nodes at once of each resource by the hour that counts against a quota, by month; and the columns of
+    work that needs next to nothing of a node there."""
     hours, resources = setting.demands.block_hours, setting.market.resources
     is_counted = [bool(setting.rules.counted(resource)) for resource in resources]
     blocks: dict[tuple[int, int], list[RowEntries]] = defaultdict(list)
@@ -316,12 +324,19 @@ def _peak_hourly_nodes(
             owner = column.owner if column.kind != "pooled" else -1 - step.candidate.resource
             blocks[owner, column.month].append([(number, column.node_hours / length)])
     entries_by_resource: dict[tuple[tuple[str, ...], int], RowEntries] = defaultdict(list)
+    small: dict[tuple[tuple[str, ...], int], list[int]] = defaultdict(list)
     for (owner, month), rows in sorted(blocks.items()):
         is_pool = owner < 0
         resource = -1 - owner if is_pool else program.steps[owner].candidate.resource
+        at = resources[resource].key, month
+        shares = [each for entries in rows for each in entries if program.columns[each[0]].kind == "work"]
+        small[at] += [number for number, nodes in shares if nodes < SMALL_NODES]
+        if all(nodes < ROUNDING for entries in rows for _, nodes in entries) and len(shares) == len(rows):
+            entries_by_resource[at] += []
+            continue
         span = 1.0 if is_pool else float(program.steps[owner].candidate.nodes_per_gang)
         peak = program.column(ProgramColumn("peak", owner, month), 0.0, math.inf, whole=span > 1)
         for entries in rows:
             program.row(-math.inf, 0.0, [*entries, (peak, -span)])
-        entries_by_resource[resources[resource].key, month].append((peak, span))
-    return entries_by_resource
+        entries_by_resource[at].append((peak, span))
+    return entries_by_resource, small

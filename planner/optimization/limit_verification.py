@@ -110,30 +110,38 @@ def _check_quotas(plan: VerifiedPlan) -> Iterator[Violation]:
     quotas = {quota.key: quota for quota in plan.setting.rules.quotas}
     if not quotas:
         return
-    by_hour: dict[tuple[Resource, int], float] = defaultdict(float)
-    pooled: dict[tuple[Resource, int], list[Sequence[float]]] = defaultdict(list)
-    for use in plan.decisions.shares:
-        resource = plan.resource(use.candidate)
-        if resource.what in ("hourly", "covered") and plan.need(use.candidate).workload.shares_nodes:
-            pooled[resource, use.month].append(_nodes_by_block(plan, use))
-        elif resource.what in ("hourly", "covered"):
-            by_hour[resource, use.month] += use.nodes
-    for at, uses in pooled.items():
-        by_hour[at] += count_in_busiest_block(uses)
-    resources = {order.resource.key: order.resource for order in plan.decisions.bought}
-    for (key, month), units in active_units(plan).items():
-        resource = resources[key]
-        if resource.held is None and resource.unit != "money":
-            days = plan.setting.terms.hours_per_month / HOURS_PER_DAY
-            by_hour[resource, month] += units / (days if resource.unit == "node_day" else 1.0)
-    for (resource, month), nodes in by_hour.items():
+    for (resource, month), nodes in _count_nodes_at_once(plan).items():
         for quota, each in plan.setting.rules.counted(resource):
-            used[quota.key, month] += math.ceil(nodes - ROUNDING) * each
+            used[quota.key, month] += nodes * each
     for (quota_key, month), amount in used.items():
         quota = quotas[quota_key]
         free = max(quota.limit - (quota.used or 0.0), 0.0)
         if exceeds(amount, free):
             yield Violation("quota", " ".join(quota_key), month, amount, free)
+
+
+def _count_nodes_at_once(plan: VerifiedPlan) -> dict[tuple[Resource, int], int]:
+    """Whole nodes of each resource by month, as quotas count them: one at least for any work, however short."""
+    nodes: dict[tuple[Resource, int], float] = defaultdict(float)
+    pooled: dict[tuple[Resource, int], list[Sequence[float]]] = defaultdict(list)
+    working: set[tuple[Resource, int]] = set()
+    for use in plan.decisions.shares:
+        at, need = (plan.resource(use.candidate), use.month), plan.need(use.candidate)
+        if use.units > ROUNDING * max(need.monthly):
+            working.add(at)
+        if at[0].what in ("hourly", "covered") and need.workload.shares_nodes:
+            pooled[at].append(_nodes_by_block(plan, use))
+        elif at[0].what in ("hourly", "covered"):
+            nodes[at] += use.nodes
+    for at, uses in pooled.items():
+        nodes[at] += count_in_busiest_block(uses)
+    resources = {order.resource.key: order.resource for order in plan.decisions.bought}
+    for (key, month), units in active_units(plan).items():
+        resource = resources[key]
+        if resource.held is None and resource.unit != "money":
+            days = plan.setting.terms.hours_per_month / HOURS_PER_DAY
+            nodes[resource, month] += units / (days if resource.unit == "node_day" else 1.0)
+    return {at: max(math.ceil(number - ROUNDING), int(at in working)) for at, number in nodes.items()}
 
 
 def _nodes_by_block(plan: VerifiedPlan, use: CandidateUse) -> tuple[float, ...]:

@@ -99,6 +99,15 @@ def test_a_quota_counts_whole_nodes_and_what_is_used_already(priced, ask, hours)
     assert cloud.total_cost == pytest.approx(1460 * 0.5 + 540 * 0.6)
 
 
+@pytest.mark.parametrize("amount", [1e-9, 1e-5, 1e-3, 1])
+def test_work_of_seconds_needs_a_whole_node_of_a_quota(priced, ask, hours, amount):
+    """Of 4 vCPUs one is used: no node of 4 is left, and the work is done elsewhere."""
+    catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*OTHER, "g4dn.xlarge", "on_demand"): 0.6})
+    limited = {"limits": {"quotas": "hold"}, "quotas": [quota(4, used=1)]}
+    cloud = only_cloud(plan(ask(hours("T4", amount), months=1, strategies=["cloud"], **limited), catalog))
+    assert [use.region for use in cloud.uses] == ["us-east-2"]
+
+
 def test_a_quota_in_the_way_is_named_with_what_would_do(priced, ask, hours):
     """3 nodes of 4 vCPUs are needed, 8 are allowed, and nothing is sold elsewhere."""
     catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5})

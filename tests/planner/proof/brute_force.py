@@ -19,7 +19,7 @@ from proof_homes import combinations, homes  # loaded by conftest.py: tests are 
 from proof_linear import INFINITY
 from proof_question import Question
 
-WHOLE = 1e-6
+WHOLE = 1e-9
 
 
 def least(given, *, cut: bool = True) -> tuple[float, int]:

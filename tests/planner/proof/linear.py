@@ -16,7 +16,8 @@ class Linear:
 
     def __init__(self) -> None:
         self.lp = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1)):
+        exact = (("primal_feasibility_tolerance", 1e-10), ("dual_feasibility_tolerance", 1e-10))
+        for option, value in (("output_flag", False), ("threads", 1), *exact):
             self.lp.setOptionValue(option, value)
         self.numbers: dict[tuple, int] = {}
         self.costs: list[float] = []

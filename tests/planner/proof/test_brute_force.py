@@ -12,6 +12,7 @@ from planner.request.models import parse_request
 FAST, ALL = 3, 260
 HOMES_FAST, HOMES_ALL = 3, 420
 SPREAD_FAST, SPREAD_ALL = 1, 120
+APART_FAST, APART_ALL = 2, 300
 
 
 def slowly(fast: int, every: int) -> list:
@@ -20,13 +21,14 @@ def slowly(fast: int, every: int) -> list:
 
 
 def agree(request, catalog, name: str, given, brute_force) -> None:
-    """The product's plan costs as little as the best of all plans, or both find none."""
+    """The product's plan costs as little as the best of all plans, and its bound no more, or both find none."""
     question = given.read(request, catalog, name)
     least = math.inf if question is None else brute_force.least(question)[0]
     found = plan(request, catalog).strategy(name)
     assert (found.status == "infeasible") == math.isinf(least), (found.status, least)
     if not math.isinf(least):
         assert found.present_cost == pytest.approx(least, rel=3e-6, abs=1e-4)
+        assert found.bound <= least + 3e-7 * abs(least) + 1e-4
 
 
 @pytest.mark.parametrize("seed", slowly(FAST, ALL))
@@ -48,6 +50,14 @@ def test_the_optimum_is_the_least_over_all_homes(priced, given, brute_force, ins
 def test_the_optimum_of_services_over_several_places_is_the_least(priced, given, brute_force, instances, seed):
     """Whole nodes in each place, with quotas that only together suffice, spot, spares, money and owned nodes."""
     prices, asked, name = instances.spread(seed)
+    request = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]})
+    agree(request, priced(prices), name, given, brute_force)
+
+
+@pytest.mark.parametrize("seed", slowly(APART_FAST, APART_ALL))
+def test_the_optimum_of_workloads_of_very_unlike_sizes_is_the_least(priced, given, brute_force, instances, seed):
+    """Sizes a million apart: what is small is not lost in the tolerances of what is large."""
+    prices, asked, name = instances.apart(seed)
     request = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]})
     agree(request, priced(prices), name, given, brute_force)
 

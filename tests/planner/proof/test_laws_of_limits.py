@@ -147,3 +147,17 @@ def test_doubling_the_work_at_most_doubles_the_cost(costs, instances, seed):
     once = costs(prices, asked)
     no_more(costs(prices, twice), {name: 2 * cost for name, cost in once.items()})
     no_more(once, costs(prices, twice))
+
+
+@FEW
+@for_all(seed=seeds)
+def test_a_workload_costs_no_more_beside_others_than_alone(costs, instances, seed):
+    """Where no limit binds all together and nothing is there already: a plan of all costs at most the plans of each
+    alone, as all of them do together, and at least the dearest of these, as that is left of it without the others."""
+    prices, asked, _ = instances.question(seed)
+    asked = {**asked, "limits": {}, "existing": {}}
+    together = costs(prices, asked)
+    alone = [costs(prices, {**asked, "workloads": [one]}) for one in asked["workloads"]]
+    no_more(together, {name: sum(each[name] for each in alone) for name in together})
+    for each in alone:
+        no_more(each, together)

@@ -290,8 +290,8 @@ def _add_quota_rows(
     for (key, month), entries in sorted(running.items()):
         n = program.column(ProgramColumn("nodes", -1, month), 0.0, math.inf, whole=True)
         program.row(-math.inf, 0.0, [*entries, (n, -1.0)])
-        for number in small.get((key, month), ()):
-            program.row(-math.inf, 0.0, [(number, 1.0), (n, -1.0)])
+        for entry in small[key, month]:
+            program.row(-math.inf, 0.0, [entry, (n, -1.0)])
         for quota, each in counted[key]:
             quota_entries[quota.key, month].append((n, each))
     for quota in setting.rules.quotas:
@@ -308,12 +308,12 @@ def _all_resources(setting: PlanningContext, shared: Sequence[SharedResource]) -
 
 def _peak_hourly_nodes(
     program: LinearProgram, setting: PlanningContext
-) -> tuple[dict[tuple[tuple[str, ...], int], RowEntries], dict[tuple[tuple[str, ...], int], list[int]]]:
+) -> tuple[dict[tuple[tuple[str, ...], int], RowEntries], dict[tuple[tuple[str, ...], int], RowEntries]]:
     """The most nodes at once of each resource by the hour that counts against a quota, by month; and the columns of
-    work that needs next to nothing of a node there."""
+    work that needs next to nothing of a node there, with the nodes that it needs nevertheless."""
     hours, resources = setting.demands.block_hours, setting.market.resources
     is_counted = [bool(setting.rules.counted(resource)) for resource in resources]
-    blocks: dict[tuple[int, int], list[RowEntries]] = defaultdict(list)
+    blocks: dict[tuple[int, int], RowEntries] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind not in ("work", "ready", "pooled") or not column.node_hours:
             continue
@@ -322,21 +322,23 @@ def _peak_hourly_nodes(
             length = math.fsum(hours) if column.block == ANY_HOUR else hours[column.block]
             # pooled nodes are of all who share them: the owner of the column is only one of those
             owner = column.owner if column.kind != "pooled" else -1 - step.candidate.resource
-            blocks[owner, column.month].append([(number, column.node_hours / length)])
+            blocks[owner, column.month].append((number, column.node_hours / length))
     entries_by_resource: dict[tuple[tuple[str, ...], int], RowEntries] = defaultdict(list)
-    small: dict[tuple[tuple[str, ...], int], list[int]] = defaultdict(list)
-    for (owner, month), rows in sorted(blocks.items()):
+    small: dict[tuple[tuple[str, ...], int], RowEntries] = defaultdict(list)
+    for (owner, month), entries in sorted(blocks.items()):
         is_pool = owner < 0
         resource = -1 - owner if is_pool else program.steps[owner].candidate.resource
         at = resources[resource].key, month
-        shares = [each for entries in rows for each in entries if program.columns[each[0]].kind == "work"]
-        small[at] += [number for number, nodes in shares if nodes < SMALL_NODES]
-        if all(nodes < ROUNDING for entries in rows for _, nodes in entries) and len(shares) == len(rows):
-            entries_by_resource[at] += []
-            continue
         span = 1.0 if is_pool else float(program.steps[owner].candidate.nodes_per_gang)
+        works = [program.columns[number].kind == "work" for number, _ in entries]
+        small[at] += [
+            (n, span) for (n, nodes), work in zip(entries, works, strict=True) if work and nodes < SMALL_NODES
+        ]
+        of_resource = entries_by_resource[at]
+        if all(works) and max(nodes for _, nodes in entries) < ROUNDING:
+            continue
         peak = program.column(ProgramColumn("peak", owner, month), 0.0, math.inf, whole=span > 1)
-        for entries in rows:
-            program.row(-math.inf, 0.0, [*entries, (peak, -span)])
-        entries_by_resource[at].append((peak, span))
+        for entry in entries:
+            program.row(-math.inf, 0.0, [entry, (peak, -span)])
+        of_resource.append((peak, span))
     return entries_by_resource, small

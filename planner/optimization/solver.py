@@ -69,7 +69,7 @@ INTERIOR_ROWS, INTERIOR_COLUMNS = 50_000, 1.2
 most PRIMAL_COLUMNS: 22 s with 1.5 (98,190 columns; dual 92, primal 48), but 12 to 17 instead of 2 s with one."""
 WHOLE = 1e-9
 """A number of units nearer than this to a whole one is one."""
-SMALL_ENTRY = 1e-6
+SMALL_ENTRY, EXACT = 1e-6, {"mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}
 """A program with smaller entries (work that needs next to nothing of a node) is searched with tolerances below them:
 with those of 1e-6, presolve loses solutions (HiGHS 1.15.1 called a plan of 43,685 optimal where one of 1,516 is)."""
 RELAXATION_ACCURACY = 1e-6
@@ -263,12 +263,10 @@ def _run_search(
 ) -> Solution:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
-    import numpy as np
 
     columns = len(numbers.cost)
-    options = {"random_seed": 0, "mip_rel_gap": gap, **options_of(columns, aim), **(more or {})}
-    if np.abs(numbers.entry_value).min(initial=1.0) < SMALL_ENTRY:
-        options |= {"mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}
+    exact = EXACT if abs(numbers.entry_value).min(initial=1.0) < SMALL_ENTRY else {}
+    options = {"random_seed": 0, "mip_rel_gap": gap, **options_of(columns, aim), **exact, **(more or {})}
     highs = load_solver(numbers, time_limit=seconds_left(time_limit_s), **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()

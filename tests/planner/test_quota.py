@@ -309,3 +309,13 @@ def test_one_quota_is_stated_once():
                 "quotas": [LINE, LINE],
             }
         )
+
+
+@pytest.mark.parametrize("amount", [1e-9, 1e-5, 1e-3, 1])
+def test_a_gang_of_seconds_counts_all_its_nodes_against_a_quota_that_holds(priced, ask, hours, amount):
+    """16 A100 are two nodes of 96 vCPUs, and 100 vCPUs are free in the cheaper region."""
+    catalog = priced({P4: 20.0, ("aws", "us-west-2", "p4d.24xlarge", "on_demand"): 22.0})
+    job = hours("A100-40GB", amount, gang=16, may_be_owned=False)
+    held = {"quotas": [{**LINE, "limit": 100}], "limits": {"quotas": "hold"}}
+    cloud = plan(ask(job, months=1, strategies=["cloud"], **held), catalog).strategy("cloud")
+    assert [each.region for each in cloud.uses] == ["us-west-2"]

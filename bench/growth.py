@@ -67,8 +67,8 @@ def _series(title: str, asked: Sequence[tuple[int, Request]], work: Callable[[Re
     for size, request in asked:
         result, spent = _timed(work, request)
         took.append(spent)
-        sys.stderr.write(f"  {size:,} {title}: {result}, {took[-1]:,.0f} ms\n")
-        yield Figure(f"{size:,} {title}, {result}", took[-1])
+        sys.stderr.write(f"  {size:,} {title}: {result}, {spent:,.0f} ms\n")
+        yield Figure(f"{size:,} {title}, {result}", spent)
     (first, _), (last, _) = asked[0], asked[-1]
     power = math.log(took[-1] / took[0]) / math.log(last / first)
     yield Figure(f"{first:,} to {last:,} {title}", took[-1], power, "as power of the size", GOAL)

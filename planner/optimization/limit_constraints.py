@@ -330,12 +330,10 @@ def _peak_hourly_nodes(
         resource = -1 - owner if is_pool else program.steps[owner].candidate.resource
         at = resources[resource].key, month
         span = 1.0 if is_pool else float(program.steps[owner].candidate.nodes_per_gang)
-        works = [program.columns[number].kind == "work" for number, _ in entries]
-        small[at] += [
-            (n, span) for (n, nodes), work in zip(entries, works, strict=True) if work and nodes < SMALL_NODES
-        ]
+        # Of work only: a unit of ready or pooled nodes is an accelerator of one at least.
+        small[at] += [(number, span) for number, nodes in entries if nodes < SMALL_NODES]
         of_resource = entries_by_resource[at]
-        if all(works) and max(nodes for _, nodes in entries) < ROUNDING:
+        if max(nodes for _, nodes in entries) < ROUNDING:
             continue
         peak = program.column(ProgramColumn("peak", owner, month), 0.0, math.inf, whole=span > 1)
         for entry in entries:

@@ -174,6 +174,15 @@ def question(seed: int) -> tuple[dict, dict, str]:
     return prices(chance, 3 if months < 3 else 2), asked, chance.choice(["cloud", "hybrid", "hybrid", "onprem"])
 
 
+def scale(demand: dict, factor: float) -> None:
+    """So many times the work."""
+    for kind in ("units_per_month", "accelerator_hours_per_month", "requests_per_second"):
+        if kind in demand:
+            demand[kind] = [factor * value for value in demand[kind]]
+    if "total_units" in demand:
+        demand["total_units"] *= factor
+
+
 def apart(seed: int) -> tuple[dict, dict, str]:
     """A question of two workloads or more whose sizes lie up to a factor of a million apart."""
     chance = random.Random(f"apart {seed}")
@@ -182,12 +191,7 @@ def apart(seed: int) -> tuple[dict, dict, str]:
         prices_, asked, name = question(chance.randrange(10**6))
     small = [10**-6, *(10 ** -chance.uniform(0, 6) for _ in asked["workloads"][2:])]
     for one, factor in zip(asked["workloads"][1:], small, strict=True):
-        demand = one["demand"]
-        for kind in ("units_per_month", "accelerator_hours_per_month", "requests_per_second"):
-            if kind in demand:
-                demand[kind] = [value * factor for value in demand[kind]]
-        if "total_units" in demand:
-            demand["total_units"] *= factor
+        scale(one["demand"], factor)
     chance.shuffle(asked["workloads"])
     return prices_, asked, name
 

@@ -128,11 +128,7 @@ def test_doubling_the_work_at_most_doubles_the_cost(costs, instances, seed):
     twice = copy.deepcopy(asked)
     for one in twice["workloads"]:
         demand = one["demand"]
-        for kind in ("units_per_month", "accelerator_hours_per_month", "requests_per_second"):
-            if kind in demand:
-                demand[kind] = [2 * value for value in demand[kind]]
-        if "total_units" in demand:
-            demand["total_units"] *= 2
+        instances.scale(demand, 2)
         if "deadline_month" in demand or "parallel_jobs" in one:
             at_once = one.get("parallel_jobs") or (1 if one["kind"] == "training" else None)
             if at_once is not None:
